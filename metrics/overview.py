@@ -12,8 +12,9 @@ from annotation.overview.registry import Finding, JobKind, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from metrics.models import ScoreRun, TrainedModel
-from metrics.selectors.copies import copies_sentence, systems_that_copy
-from metrics.selectors.leaderboard import Leaderboard, board_runs, leaderboard, scored_by
+from metrics.selectors.copies import copies_on, copies_sentence
+from metrics.selectors.leaderboard import board_runs, leaderboard, scored_by
+from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline
 from metrics.selectors.models import folder_of, learnt_from, runs_using
 from metrics.selectors.predictions import predictions_of
@@ -29,12 +30,8 @@ def leaderboard_findings(project: Project, most: int) -> Iterator[Finding]:
         newest = ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).aggregate(at=Max("finished_at"))["at"]
         if sentence := headline(board):
             url = reverse("metrics:run-list", args=[project.slug]) + f"?dataset={dataset.slug}"
-            circular = copies_sentence(systems_that_copy(dataset)) if _reads_references(board) else ""
+            circular = copies_sentence(copies_on(board))
             yield Finding("Scores", newest, sentence, " ".join(filter(None, [circular, _sure(board)])), url)
-
-
-def _reads_references(board: Leaderboard) -> bool:
-    return any(column.references for column in board.runs)
 
 
 def _sure(board: Leaderboard) -> str:

@@ -4,6 +4,7 @@ A chart is a Vega-Lite specification that any runtime draws, Vega's CSP-safe exp
 is the page's element, or pixels. Colours and font are read from the page's stylesheet.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css
 # For files: the pages' font, and letters of scripts that the fonts within vl-convert do not have.
 FONTS = Path(__file__).with_name("fonts")
 vl_convert.register_font_directory(str(FONTS))
+LACKING = {"≥": ">=", "≤": "<="}  # in that font
 THEMES: tuple[Theme, ...] = ("light", "dark")
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 HEIGHT = 220
@@ -73,6 +75,15 @@ def palette(theme: str) -> Palette:
 @cache
 def _stylesheet() -> str:
     return STYLESHEET.read_text(encoding="utf-8")
+
+
+def _in_letters_of_the_font(spec: Mapping[str, Any]) -> Spec:
+    """Write signs that the files' font lacks with others: for one sign, a whole label is drawn in another font."""
+    text = json.dumps(spec, ensure_ascii=False)
+    for sign, letters in LACKING.items():
+        text = text.replace(sign, letters)
+    written: Spec = json.loads(text)
+    return written
 
 
 @cache
@@ -208,6 +219,7 @@ def render(spec: Spec, format: str = "svg", *, width: int = FILE_WIDTH) -> bytes
         drawn = _with_whole_names(drawn)
     if format == "svg":
         return vl_convert.vegalite_to_svg(drawn).encode()
+    drawn = _in_letters_of_the_font(drawn)
     if format == "png":
         return bytes(vl_convert.vegalite_to_png(drawn, scale=PNG_SCALE))
     return bytes(vl_convert.vegalite_to_pdf(drawn))

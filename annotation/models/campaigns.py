@@ -137,6 +137,12 @@ class Campaign(models.Model):
         return self.name
 
     @property
+    def unknown_raters(self) -> str:
+        """Return that the number of raters is not known, for imported medians or means; else an empty text."""
+        aggregate = (self.design or {}).get("aggregate", "") if self.imported else ""
+        return f"unknown (the file gives {aggregate}s)" if aggregate else ""
+
+    @property
     def presentation_kind(self) -> PresentationKind:
         return PRESENTATIONS[self.presentation]
 

@@ -156,15 +156,16 @@ def agreement(project: Project, most: int) -> Iterator[Finding]:
             "Campaign",
             campaign.closed_at,  # type: ignore[arg-type] # closed ones have a time
             f"“{campaign.name}” is closed: its raters agree{about} with {agree}.",
-            _counted_work(statistics),
+            _counted_work(campaign, statistics),
             reverse("annotation:campaign-detail", args=[project.slug, campaign.pk]),
         )
 
 
-def _counted_work(statistics: Statistics) -> str:
+def _counted_work(campaign: Campaign, statistics: Statistics) -> str:
     """Say what counts, in ratings and in answers, and whose answers do not."""
     ratings, answers = counted(statistics.n_ratings, "rating"), counted(statistics.n_answers, "answer")
-    work = f"{ratings} in {answers} of {counted(statistics.n_raters, 'rater')}"
+    raters = "raters who are not known" if campaign.unknown_raters else counted(statistics.n_raters, "rater")
+    work = f"{ratings} in {answers} of {raters}"
     if not statistics.n_excluded_raters:
         return work
     return f"{work}, without {counted(statistics.n_excluded_raters, 'excluded rater')}"

@@ -9,6 +9,28 @@ from annotation.models import Job, Project
 
 
 @dataclass(frozen=True)
+class Bar:
+    """A system in the picture of a finding: its value with the interval, and where they are in percent of its width."""
+
+    name: str
+    value: str
+    interval: str
+    standing: str  # as the results mark it
+    start: float
+    width: float
+    at: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Systems, best first; ``title`` says what their values are."""
+
+    title: str
+    bars: list[Bar]
+    more: int = 0  # that are left out
+
+
+@dataclass(frozen=True)
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it. The newest that ``leads`` comes first."""
 
@@ -18,6 +40,7 @@ class Finding:
     sure: str
     url: str
     leads: bool = False
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)

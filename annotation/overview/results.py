@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from math import isnan
 
 from django.urls import reverse
 
+from annotation.core.numbers import decimals
 from annotation.models import CampaignState, Project
-from annotation.overview.registry import Finding, register
+from annotation.overview.registry import Bar, Finding, Picture, register
 from annotation.results.selectors.campaigns import headline, rated_campaigns
+from annotation.results.selectors.leading import leading
+from annotation.results.selectors.verdicts import CriterionVerdict
 
+MOST_BARS = 8
 MOST, MOST_READ = 3, 12  # verdicts, and campaigns that are read for them, newest first
 
 
@@ -22,7 +27,33 @@ def verdicts(project: Project, most: int) -> Iterator[Finding]:
         at = campaign.closed_at if campaign.state == CampaignState.CLOSED and campaign.closed_at else newest
         url = reverse("annotation:campaign-results", args=[project.slug, campaign.pk])
         basis = f"{found.basis} in “{campaign.name}”"
-        yield Finding("Raters", at, found.text, basis, url, leads=found.is_certain or not is_any_certain)
+        leads = found.is_certain or not is_any_certain
+        yield Finding("Raters", at, found.text, basis, url, leads=leads, picture=picture(found.verdict))
+
+
+def picture(verdict: CriterionVerdict) -> Picture | None:
+    """Return the systems as the results have them, with their intervals; None where their means are undefined."""
+    known = [each for each in verdict.systems if not isnan(each.estimate)]
+    if len(known) < 2:
+        return None
+    shown, found = known[:MOST_BARS], leading(verdict)
+    ends = [(each.estimate, each.estimate) if isnan(each.low) else (each.low, each.high) for each in shown]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    span = (high - low) or 1.0
+    bars = [
+        Bar(
+            each.name,
+            decimals(each.estimate),
+            "" if isnan(each.low) else f"[{decimals(each.low)}, {decimals(each.high)}]",
+            found.standing(each.name),
+            start=round(100 * (start - low) / span, 2),
+            width=round(100 * (end - start) / span, 2),
+            at=round(100 * (each.estimate - low) / span, 2),
+        )
+        for each, (start, end) in zip(shown, ends, strict=True)
+    ]
+    what = f"Mean of {verdict.criterion} {verdict.of_means}".strip() if verdict.by_means else "Strength"
+    return Picture(f"{what}, with 95% intervals", bars, len(known) - len(shown))
 
 
 register(findings=[verdicts])

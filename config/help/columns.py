@@ -140,7 +140,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "leaderboard": {
         "System": "What produced the texts. A column's header sorts by it, best first.",
-        "Raters": "The mean rating of the system's outputs in a campaign, on the campaign's scale.",
+        "Raters": "What the campaign's results say on this criterion, marked as they mark it.",
     },
     "studies": {
         "Hypotheses": "Whose outputs are compared: systems, and the pairs of systems that are correlated.",

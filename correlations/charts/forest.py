@@ -35,6 +35,7 @@ def forest_plot(
     rows: Sequence[ForestRow],
     *,
     title: str = "Correlation with human ratings",
+    settings: str = "",
     series: str = "Coefficient",
     theme: Theme = "light",
     width: Width = "container",
@@ -45,6 +46,8 @@ def forest_plot(
     ----------
     rows : sequence of ForestRow
         In the order to show; rows of one metric and subset share a line.
+    settings : str
+        Of the metrics, where their names leave them out.
     series : str
         What ``coefficient`` of the rows names: coefficients, or, say, studies.
 
@@ -66,6 +69,7 @@ def forest_plot(
         theme,
         title=title,
         subtitle=[
+            *([settings] if settings else []),
             "Band: bootstrap over items",
             *(["Line: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
             *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),

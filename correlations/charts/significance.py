@@ -39,6 +39,7 @@ def comparison_matrix(
     *,
     coefficient: str,
     over: str,
+    settings: str = "",
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -52,6 +53,8 @@ def comparison_matrix(
         None on the diagonal.
     coefficient, over : str
         What is compared, and over what.
+    settings : str
+        Of the metrics, where their names leave them out.
 
     Raises
     ------
@@ -110,7 +113,7 @@ def comparison_matrix(
         layers(squares, signs),
         theme,
         title="Metric against metric",
-        subtitle=f"{coefficient} over {over}; each line against each column",
+        subtitle=[f"{coefficient} over {over}; each line against each column", *([settings] if settings else [])],
         description=f"{coefficient} over {over}. {_in_words(names, cells)}",
         width=width,
         height=HEAD + CELL * len(names),

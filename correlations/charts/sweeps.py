@@ -44,6 +44,7 @@ def sweep_chart(
     kind: Kind,
     in_colour: Sequence[str] | None = None,
     coefficient: str,
+    settings: str = "",
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -60,6 +61,8 @@ def sweep_chart(
         Those that are named and coloured, the others grey; all by default.
     coefficient : str
         What the vertical axis is called.
+    settings : str
+        Of the metrics, where their names leave them out.
 
     Raises
     ------
@@ -97,7 +100,7 @@ def sweep_chart(
         data.layers(*drawn),
         theme,
         title=axis.chart_title,
-        subtitle="Mean over assignments",
+        subtitle=["Mean over assignments", *([settings] if settings else [])],
         description=_in_words(coefficient, points_at, values),
         width=width,
         height=_HEIGHT,

@@ -8,10 +8,13 @@ from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
 from annotation.models import Dataset, JobState, Release
+from annotation.references.sets.selectors import reasons_not_to_score
 from correlations.forms.base import StudyBaseForm
 from correlations.forms.metric_entries import metric_entries, metrics_of_lines, subsets_of
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
+from correlations.selectors.run_settings import RunSettings, settings_of_runs
+from correlations.selectors.settings_words import is_papers
 from correlations.specification import COMPARED, ORDER, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
@@ -19,8 +22,9 @@ from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import usual_settings
 from metrics.scoring.texts import TOKENIZERS
-from metrics.selectors.copies import copies_sentence, systems_that_copy
+from metrics.selectors.copies import RULE, copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script, proposed_tokenizer
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
@@ -28,6 +32,7 @@ SAME_SETTINGS = (  # that a study like another one begins with
     *("unit_size", "assignments", "bootstrap", "order", "tokenize", "lowercase", "orientation", "remainder"),
     *("coefficients", "compare", "seed", "sweeps"),
 )
+SHARED_FIELDS = ("order", "tokenize", "lowercase")
 PLAIN_SUBSETS = (
     "Which references of the data set the metrics read, one row of the table each. All count alike; weights come from "
     "a release."
@@ -127,7 +132,10 @@ class StudyForm(StudyBaseForm):
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
         compared = "Every two of them are compared, by each metric and by the raters."
-        self.fields["systems"].help_text = f"{compared} {copies_sentence(systems_that_copy(dataset))}".strip()
+        notes = reasons_not_to_score(dataset, release.reference_set if release else None)
+        copying = [each for each in systems_that_copy(dataset, release) if each.system not in notes]
+        circular = f"{copies_sentence(copying)} {RULE}" if copying else ""
+        self.fields["systems"].help_text = f"{compared} {circular}".strip()
         if not self.is_bound and (release is None or _weighs_all_alike(release)):
             self.initial["subsets"] = "all"
         elif not self.is_bound and release is not None and not release.weights.filter(is_original=True).exists():
@@ -140,6 +148,9 @@ class StudyForm(StudyBaseForm):
         self.fields["tokenize"].initial = proposed_tokenizer(dataset)
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
+        self.settings_note = ""
+        if like is None and not self.is_bound:
+            self._begin_with_runs(settings_of_runs(dataset, release))
         if like is not None and not self.is_bound:
             self._begin_like(like)
             if like.dataset_id == dataset.pk:
@@ -163,6 +174,24 @@ class StudyForm(StudyBaseForm):
                 ]
         if without:
             self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
+
+    def _begin_with_runs(self, runs: RunSettings | None) -> None:
+        """Begin with the settings of score runs on the same references, and say so; without any, with the paper's."""
+        if runs is None:
+            values = {name: self.get_initial_for_field(self.fields[name], name) for name in SHARED_FIELDS}
+            case = "lowercase" if values["lowercase"] else "case kept"
+            papers = ", as in Galley et al. (2015)" if is_papers(values) else ""
+            self.settings_note = (
+                f"All metrics of words: order {values['order']}, {values['tokenize']} tokens, {case}{papers}. Usual "
+                f"for BLEU, as in sacreBLEU, is {', '.join(usual_settings('bleu'))}."
+            )
+            return
+        self.initial = dict(self.initial) | runs.shared
+        ticked = self.initial["metrics"]
+        own = {name: parameters for name, parameters in runs.own.items() if name in ticked}
+        self.initial["metrics"] = [value for value in ticked if value not in own]
+        self.initial["metric_lines"] = "\n".join(_written(name, parameters) for name, parameters in own.items())
+        self.settings_note = runs.note
 
     def _begin_like(self, study: Study) -> None:
         """Begin with another study's settings; of another data set with its own imported scores."""
@@ -253,12 +282,15 @@ def _own_parameters(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[s
 
 
 def _line(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
+    return _written(entry["name"], _own_parameters(entry, spec))
+
+
+def _written(metric: str, parameters: Mapping[str, Any]) -> str:
     """Write a metric with its own parameters as the form reads it."""
     options = ",".join(
-        f"{name}={'yes' if value is True else 'no' if value is False else value}"
-        for name, value in _own_parameters(entry, spec).items()
+        f"{name}={'yes' if value is True else 'no' if value is False else value}" for name, value in parameters.items()
     )
-    return f"{entry['name']}:{options}" if options else entry["name"]
+    return f"{metric}:{options}" if options else metric
 
 
 def _weighs_all_alike(release: Release) -> bool:

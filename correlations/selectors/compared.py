@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotation.models import JobState, Project
 from correlations.models import Study
 from correlations.results.study import StudyResult, StudyRow
+from correlations.selectors.ceilings import raters_are_known
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.intervals import NOWHERE, Interval
@@ -301,7 +302,7 @@ def _settings(studies: Sequence[Study], results: Sequence[StudyResult]) -> list[
         "Items": [f"{result.items.used:,}" for result in results],
         "Items left out": [f"{result.items.left_out:,}" for result in results],
         "Human judgements": [f"{result.counts.judgements:,}" for result in results],
-        "Raters": [f"{result.counts.raters:,}" for result in results],
+        "Raters": [f"{result.counts.raters:,}" if raters_are_known(result) else "unknown" for result in results],
         "Raters excluded": [f"{result.counts.raters_excluded:,}" for result in results],
         "Version of Assay": [result.versions.assay for result in results],
         "Version of NumPy": [result.versions.numpy for result in results],

@@ -13,7 +13,7 @@ from correlations.selectors.reports import (
     BestRow,
     best_row,
     circularity_to_show,
-    copies,
+    copied,
     describes_only,
     rivals_in_words,
 )
@@ -22,6 +22,7 @@ from correlations.selectors.tuned import CHOSEN_HERE
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.settings import with_settings
+from metrics.selectors.copies import copies_sentence
 
 OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside the one over units
 
@@ -164,10 +165,11 @@ def copies_in_words(result: StudyResult) -> str:
     circular = circularity_to_show(result)
     if circular is None or not circular.same_text_items:
         return ""
-    n, whole = circular.same_text_items, copies(result)
-    of = f", most of them of {' and '.join(whole)}" if whole else ""
-    verb = "is a reference" if n == 1 else "are references"
-    return f"Circular: {counted(n, 'output')} {verb} themselves{of}; metrics without weights find these perfect."
+    n, whole = circular.same_text_items, [each for each in copied(result) if each.is_circular]
+    if whole:
+        return copies_sentence(whole)
+    verb = "is a reference itself" if n == 1 else "are references themselves"
+    return f"Circular: {counted(n, 'output')} {verb}; metrics without weights find these perfect."
 
 
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:

@@ -229,4 +229,5 @@ def systems_figure(result: StudyResult, index: int, theme: Theme) -> Spec | None
     if row.negated:
         scores = tuple(-score for score in scores)
         subtitle += "; scores with their sign turned, since low ones are better"
-    return system_scatter(ratings, scores, names, metric_name=row.label, subtitle=subtitle, theme=theme)
+    metric = with_settings(row.label, row.signature)
+    return system_scatter(ratings, scores, names, metric_name=metric, subtitle=subtitle, theme=theme)

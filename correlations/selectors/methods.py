@@ -59,6 +59,12 @@ def _by_raters(result: StudyResult) -> str:
     return ", medians or means of raters who are not known,"
 
 
+def raters_in_words(study: ParameterStudy, n: int) -> str:
+    """Return the number of raters, or that it is not known: medians or means were imported."""
+    is_unknown = any(campaign.unknown_raters for campaign in study.campaigns.all())
+    return "raters who are not known" if is_unknown else counted(n, "rater")
+
+
 def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, metric_label: str) -> str:
     """Return the paragraph for a study of a metric's parameters."""
     spec, counts = study.specification, result.counts
@@ -66,9 +72,9 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
     named = [f"{entry.name} with its two-sided p" if entry.has_pvalue else entry.name for entry in result.entries]
     text = (
         f"{metric_label} was correlated with {counts.judgements:,} human judgements by "
-        f"{counted(counts.raters, 'rater')}{excluded} (mean of {averaged_criteria(study)}), one parameter varied at a "
-        f"time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems against its "
-        f"mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
+        f"{raters_in_words(study, counts.raters)}{excluded} (mean of {averaged_criteria(study)}), one parameter "
+        f"varied at a time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems "
+        f"against its mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]

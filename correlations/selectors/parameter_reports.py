@@ -16,6 +16,7 @@ from correlations.results.parameters import (
     ParameterSweep,
     Without,
 )
+from correlations.selectors.methods import raters_in_words
 from correlations.selectors.reports import NAN, number, references_of
 from correlations.selectors.tables import Columns, Table, high, low, table_of
 from correlations.selectors.tuned import MARK
@@ -197,7 +198,7 @@ def summary_cards(study: ParameterStudy, result: ParameterResult) -> list[dict[s
     return [
         card("Systems", len(study.specification["systems"])),
         card("Items", items.used, f"{items.left_out:,} left out"),
-        card("Human judgements", counts.judgements, f"{counts.raters:,} raters"),
+        card("Human judgements", counts.judgements, f"by {raters_in_words(study, counts.raters)}"),
         card("References", counts.references, references_of(study)),
     ]
 

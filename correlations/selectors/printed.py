@@ -18,11 +18,11 @@ from correlations.documents.model import (
 )
 from correlations.models import Study
 from correlations.results.report import StudyDocument
-from correlations.results.study import Circularity, StudyResult
+from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
-from correlations.selectors.headlines import study_headline
+from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.stand_in_words import stand_in_paragraph
@@ -30,6 +30,7 @@ from correlations.selectors.system_ranges import ranges_grids
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
+from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
@@ -39,7 +40,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     """Return the report of a finished study, whose JSON report is ``document``."""
     best = reports.best_row(result)
     sections = (
-        Section("Correlation with human ratings", _correlations(result, best)),
+        Section("Correlation with human ratings", _correlations(study, result, best)),
         Section("Is one metric better than another?", _comparisons(result)),
         Section(
             "How far do raters agree with each other?",
@@ -54,7 +55,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
         ),
         Section("By system and by output", _levels(result)),
         Section(reports.sweeps_title(result), tuple(_sweeps(result))),
-        Section("Circularity", (Paragraph(circularity_sentence(result.circularity)),)),
+        Section("Circularity", (Paragraph(circularity_sentence(result)),)),
         Section("Items left out", (Bullets(tuple(_left_out(result))),)),
         Section("Methods", (Paragraph(study_methods(study, result)),)),
         Section("How to compute it again", _reproduction(study, result, document)),
@@ -71,29 +72,39 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
 
 
 def lead_sentences(study: Study, result: StudyResult) -> str:
-    """Return the answer as the study's page gives it: the highest coefficient, what it is over, and how sure it is."""
+    """Return the answer as the study's page leads with it: the highest coefficient, what it is over, what it lacks."""
     headline = study_headline(study, result)
     if headline is None:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}."
         return "No coefficient of this study is defined; the table says why."
-    best = headline.best
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.copies, headline.raters]
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
+    return " ".join(filter(None, [*sentences, too_good_sentence(result)]))
+
+
+def further_sentences(study: Study, result: StudyResult) -> str:
+    """Return what the study's page says below the answer: other raters, the human ceiling, other questions."""
+    headline = study_headline(study, result)
+    if headline is None:
+        return ""
+    best, sentences = headline.best, [headline.raters]
     if best.ceiling is not None:
         reached = decimals(best.ceiling)
         sentences.append(
             f"Another group of as many raters would reach {reached}, the human ceiling{headline.ceiling_note}."
         )
-    if best.ahead:
-        closer = "is" if len(best.ahead) == 1 else "are"
-        sentences.append(f"On the items that both can use, {' and '.join(best.ahead)} {closer} closer.")
-    sentences += [too_good_sentence(result), headline.outputs, headline.levels]
-    return " ".join(filter(None, sentences))
+    return " ".join(filter(None, [*sentences, headline.outputs, headline.levels]))
 
 
-def circularity_sentence(circular: Circularity) -> str:
+def _ahead(headline: Headline) -> str:
+    ahead = headline.best.ahead
+    closer = "is" if len(ahead) == 1 else "are"
+    return f"On the items that both can use, {' and '.join(ahead)} {closer} closer." if ahead else ""
+
+
+def circularity_sentence(result: StudyResult) -> str:
     """Return how often one text, or one rater, is on both sides."""
-    sentences = []
+    circular, sentences = result.circularity, []
     if not circular.reference_raters_known:
         sentences.append("The weights were imported, so whether their raters also rated the outputs is not known.")
     elif circular.raters_on_both_sides:
@@ -105,12 +116,14 @@ def circularity_sentence(circular: Circularity) -> str:
     else:
         sentences.append("No rater of the outputs rated references, by the accounts and browsers that they used.")
     if circular.same_text_items:
-        each = ", ".join(f"{entry.system}: {entry.items:,}" for entry in circular.same_text)
         verb = "is a reference" if circular.same_text_items == 1 else "are each a reference"
         sentences.append(
             f"{counted(circular.same_text_items, 'output')} {verb} of its item, but for case, spaces and punctuation "
-            f"({each}): a metric without weights finds such an output perfect, whatever raters think of it."
+            f"({reports.copied_in_words(result)}): a metric without weights finds such an output perfect, whatever "
+            "raters think of it."
         )
+        if whole := reports.copies(result):
+            sentences.append(f"{RULE} That is {' and '.join(whole)}.")
     else:
         sentences.append("No output is itself a reference.")
     return " ".join(sentences)
@@ -130,10 +143,13 @@ def drawn_chart(name: str, caption: str, light: Spec | None, dark: Spec | None) 
     return Chart(name, caption, str(sides[0].get("description", caption)), light=sides[0], dark=sides[1])
 
 
-def _correlations(result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
+def _correlations(study: Study, result: StudyResult, best: reports.BestRow | None) -> tuple[Block, ...]:
+    """Return the picture first, as the page has it, then what else there is to say, then the tables."""
     first, *others = tables.correlation_grids(result, best)
     caption = f"{result.lead.label} with the raters, by metric and references. {reports.forest_caption(result)}"
-    return first, _chart(result, "forest", caption), *others
+    further = further_sentences(study, result)
+    said = (Paragraph(further),) if further else ()
+    return _chart(result, "forest", caption), *said, first, *others
 
 
 def _comparisons(result: StudyResult) -> tuple[Block, ...]:

@@ -8,7 +8,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
-from correlations.selectors.reports import BestRow, comparisons_worth_showing
+from correlations.selectors.reports import BestRow, comparisons_worth_showing, row_references, side_references
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.worth import MARGINS
@@ -39,8 +39,8 @@ def percent(share: float | None) -> str:
 
 def names(row: StudyRow) -> tuple[str, str]:
     """Return a row's metric with its settings, and its references."""
-    references = "single (the original)" if row.subset_label == "single" else row.subset_label
-    return with_settings(row.label, row.signature), references
+    references = row_references(row)
+    return with_settings(row.label, row.signature), "single (the original)" if references == "single" else references
 
 
 def _numbers(*labels: str) -> tuple[Column, ...]:
@@ -103,14 +103,15 @@ def comparison_grid(result: StudyResult) -> Grid | None:
     symbol = result.lead.symbol
     of_values = _numbers("items", symbol, f"{symbol}, second", "difference", "95%", "p", "p, Holm")
     columns = (Column("Compared"), REFERENCES, *of_values)
-    rows, reasons = [], []
+    rows: list[tuple[str, ...]] = []
+    reasons: dict[tuple[str, str], list[str]] = {}
     for entry, first, second in shown:
-        references = entry.subset_label or f"{entry.first_references} against {entry.second_references}"
+        references = entry.subset_label or " against ".join(side_references(entry, result))
         values = (number(first), number(second), number(entry.difference, plus=True))
         tests = (interval(entry.interval), p_value(entry.p), p_value(entry.p_holm))
         rows.append((f"{entry.first} – {entry.second}", references, f"{entry.items:,}", *values, *tests))
         if entry.reason:
-            reasons.append(f"{entry.first} – {entry.second}, {references}: {entry.reason}.")
+            reasons.setdefault((references, entry.reason), []).append(f"{entry.first} – {entry.second}")
     whole = f"all {len(result.comparisons):,} comparisons"
     part = (
         ""
@@ -121,7 +122,8 @@ def comparison_grid(result: StudyResult) -> Grid | None:
         f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
         f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."
     )
-    return Grid("comparisons", caption, columns, tuple(rows), tuple(reasons))
+    notes = (f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items())
+    return Grid("comparisons", caption, columns, tuple(rows), tuple(notes))
 
 
 def ceiling_grid(result: StudyResult) -> Grid:

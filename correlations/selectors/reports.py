@@ -22,9 +22,12 @@ from correlations.results.study import (
     SystemShare,
 )
 from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import with_settings
+from metrics.selectors.copies import Copies, percent_of
 from metrics.selectors.predictions import CROSS_VALIDATED
 
 NAN = float("nan")
@@ -121,6 +124,13 @@ def row_references(row: StudyRow) -> str:
     return "imported" if is_imported(row) and not is_predicted(row) else row.subset_label
 
 
+def side_references(entry: Comparison, result: StudyResult) -> tuple[str, str]:
+    """Return the references of both sides of a comparison, as `row_references` has those of rows."""
+    shown = {(row.label, row.subset_label): row_references(row) for row in result.rows}
+    first, second = entry.sides()
+    return shown.get(first, first[1]), shown.get(second, second[1])
+
+
 def _short(references: str) -> str:
     """Return a choice of references as part of a list."""
     return {"all": "all references", "single": "the single original"}.get(references, references)
@@ -141,8 +151,27 @@ def few_units(result: StudyResult) -> str:
 
 
 def copies(result: StudyResult) -> list[str]:
-    """Return the systems most of whose outputs are references, but for case, spaces and punctuation."""
-    return [entry.system for entry in result.circularity.same_text if 2 * entry.items > result.items.used]
+    """Return the systems that copy references, but for case, spaces and punctuation: see `copied`."""
+    return [each.system for each in copied(result) if each.is_circular]
+
+
+def copied(result: StudyResult) -> list[Copies]:
+    """Return each system with outputs that are references, with how many of its rated outputs are."""
+    rated: dict[str, int] = {}
+    for row in result.rows:
+        for system in row.systems:
+            rated[system.system] = max(rated.get(system.system, 0), system.rated_items)
+    return [
+        Copies(entry.system, entry.items, max(rated.get(entry.system, 0), entry.items))
+        for entry in result.circularity.same_text
+    ]
+
+
+def copied_in_words(result: StudyResult) -> str:
+    """Return each system's share of outputs that are references."""
+    return "; ".join(
+        f"{each.system}: {each.copied:,} of {each.outputs:,}, {percent_of(each.share)}" for each in copied(result)
+    )
 
 
 def circularity_to_show(result: StudyResult) -> Circularity | None:
@@ -243,7 +272,7 @@ def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
     """Return the name, title and caption of each sweep that has a point to draw."""
     whole = copies(result) if circularity_to_show(result) else []
     copied = (
-        f" Most outputs of {' and '.join(whole)} are references: metrics without weights find these perfect."
+        f" Many outputs of {' and '.join(whole)} are references: metrics without weights find these perfect."
         if whole
         else ""
     )
@@ -275,20 +304,22 @@ FORESTS: Mapping[str, Callable[[StudyResult], Sequence[Coefficient]]] = {
 def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     """Return the specification of a chart; None if there is no chart of that name."""
     if name in FORESTS:
-        return forest_plot(_forest_rows(result, FORESTS[name](result)), theme=theme)
+        rows = _forest_rows(result, FORESTS[name](result))
+        return forest_plot(rows, settings=settings_in_words(result), theme=theme)
     kind = next((kind for kind in AXES if kind == name), None)
     if kind is not None and kind in result.sweeps:
         return _sweep_figure(result, kind, theme)
-    rows = {f"row-{index}": index for index in range(len(result.rows))}
-    return _scatter(result, rows[name], theme) if name in rows else None
+    places = {f"row-{index}": index for index in range(len(result.rows))}
+    return _scatter(result, places[name], theme) if name in places else None
 
 
 def forest_caption(result: StudyResult) -> str:
     """Return how to read the chart; the raters' bar only if there is one."""
     caption = "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
     if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
-        return caption
-    return f"{caption} Upright bar: what another group of as many raters reaches."
+        return " ".join(filter(None, [caption, settings_in_words(result)]))
+    caption = f"{caption} Upright bar: what another group of as many raters reaches."
+    return " ".join(filter(None, [caption, settings_in_words(result)]))
 
 
 def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
@@ -324,7 +355,10 @@ def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
         named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
         in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
     label = result.lead.label
-    return sweep_chart(sweep.points, series, kind=kind, coefficient=label, theme=theme, in_colour=in_colour)
+    settings = "" if kind == "order" else settings_in_words(result)
+    return sweep_chart(
+        sweep.points, series, kind=kind, coefficient=label, settings=settings, theme=theme, in_colour=in_colour
+    )
 
 
 def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
@@ -336,7 +370,7 @@ def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:
     return observation_scatter(
         human,
         metric,
-        metric_name=f"{row.label} ({row.subset_label})",
+        metric_name=f"{with_settings(row.label, row.signature)}, {row.subset_label}",
         pairs=[names[pair] for pair in observations.pair],
         subtitle="One assignment of items to units",
         theme=theme,

@@ -27,6 +27,7 @@ from correlations.results.significance import (
 from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors.levels import FEW_SYSTEMS
 from correlations.selectors.reports import SIGNIFICANT, references_in_words
+from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
@@ -346,6 +347,7 @@ def matrix_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:
         [[_cell(shown, a, b) for b in range(len(shown.contestants))] for a in range(len(shown.contestants))],
         coefficient=shown.coefficient.label,
         over=shown.over,
+        settings=settings_in_words(result),
         theme=theme,
     )
 

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
 from correlations.models import Study
-from correlations.results.study import StudyRow
+from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors import reports
 from correlations.selectors import trained as trained_selectors
 from correlations.selectors.tuned import MARK, WHY
@@ -115,6 +115,13 @@ def verified(context: Context) -> dict[str, Any]:
 def row_references(row: StudyRow) -> str:
     """Return the references of a row as a table shows them."""
     return references(reports.row_references(row))
+
+
+@register.filter
+def side_references(comparison: Comparison, result: StudyResult) -> tuple[str, str]:
+    """Return the references of both sides of a comparison as a table shows them."""
+    first, second = reports.side_references(comparison, result)
+    return references(first), references(second)
 
 
 @register.filter

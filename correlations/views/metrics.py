@@ -23,12 +23,14 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
+from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import ranking_sentence
 from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
 from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
+from metrics.selectors.copies import RULE
 from metrics.templatetags.report import references
 
 
@@ -79,6 +81,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
+        "copied_shares": reports.copied_in_words(result),
+        "circular_rule": RULE,
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": ceiling_lines(result),
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
@@ -96,6 +100,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "any_imported": any(reports.is_imported(row) and not reports.is_predicted(row) for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
+        "settings_note": settings_note(result, study.specification),
         "forest_caption": reports.forest_caption(result),
         "sweeps_title": reports.sweeps_title(result),
         "sweeps": reports.sweeps_to_draw(result),

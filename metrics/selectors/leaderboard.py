@@ -1,12 +1,12 @@
 """The leaderboard of a data set: systems by metrics, read from what runs and workers have stored.
 
-Nothing is tested here. Each run stores which systems it cannot tell from its best one; so do the mean ratings.
+Nothing is tested here. Each run stores which systems it cannot tell from its best one; what raters say is the
+results of their campaigns.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from django.db.models import Count, QuerySet
@@ -15,152 +15,18 @@ from annotation.models import Dataset, JobState, Project, System
 from metrics.models import RunOrigin, ScoreRun, SystemScore
 from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
-from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import departures
+from metrics.scoring.settings import NAMED, departures, settings_of, usual_settings
+from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
-from metrics.selectors.run_items import ItemSet, item_set, references_name, with_item_counts
+from metrics.selectors.run_items import item_set, references_name, with_item_counts
 from metrics.selectors.runs import metric_label, parameter_summary, reads_references, run_metric
-from metrics.selectors.system_ratings import LEAST_SYSTEMS, CampaignRatings
+from metrics.selectors.system_ratings import CampaignRatings
 
 MOST_RUNS = 500  # of a data set, newest first, from which the columns are chosen
 MOST_COMPARED = 8
-
-
-@dataclass
-class Column:
-    """A run's scores, or the mean ratings of a campaign."""
-
-    key: str
-    label: str
-    higher_is_better: bool
-    judges_quality: bool
-    run: ScoreRun | None = None
-    ratings: CampaignRatings | None = None
-    references: str = ""  # the release, or the data set's own; empty if it reads none
-    items: ItemSet = field(default_factory=ItemSet)
-    name: str = ""  # the label, with what tells it from another column of the same label and items
-    parameters: str = ""
-    settings: str = ""  # that depart from the field's usual ones
-    date: datetime | None = None
-    is_tested: bool = False  # whether each system was compared with the best one
-    digits: int = 3
-    light: str = ""
-    dark: str = ""
-    best: list[str] = field(default_factory=list)  # systems with the best score, several if they are equal
-    tied: list[str] = field(default_factory=list)  # systems that cannot be told from it
-    apart: list[str] = field(default_factory=list)  # with too few items in common with it to be tested against it
-    is_beaten: bool = False  # the best score's system is worse than another on the items that both have
-    has_gaps: bool = False  # some system has a score over fewer items than the column
-    is_sorted: bool = False
-    aria_sort: str = "none"
-    sort_query: str = ""  # of the address that sorts by it, or turns the order round
-    begins_block: bool = False  # of columns with the same references
-
-    def __post_init__(self) -> None:
-        self.name = self.name or self.label
-
-    @property
-    def is_human(self) -> bool:
-        return self.ratings is not None
-
-    @property
-    def references_shown(self) -> str:
-        """Return the references as a table names them; what imported scores read is not known here."""
-        if self.run is not None and self.run.metric == External.name:
-            return "imported"
-        return self.references or "none"
-
-    @property
-    def summary(self) -> str:
-        """Return what the metric measures, in a sentence; '' for a metric that is no longer known, and for ratings."""
-        metric = run_metric(self.run) if self.run else None
-        return metric.summary if metric else ""
-
-    @property
-    def leads(self) -> bool:
-        """Return whether the column says which system is best."""
-        return self.judges_quality and bool(self.best)
-
-    @property
-    def is_sure(self) -> bool:
-        """Return whether the best system was tested against each other one, and is better than each."""
-        return self.is_tested and not (self.tied or self.apart or self.is_beaten)
-
-
-@dataclass(frozen=True)
-class Cell:
-    score: float | None
-    low: float | None = None
-    high: float | None = None
-    reason: str = ""
-    p_best: float | None = None
-    standing: str = ""  # "best", "tied" with the best, "apart" from it: no test, since they share no item; or empty
-    items: int | None = None  # that the score is over
-    first_place: int | None = None  # one more than the systems that are better for certain; None: nothing was tested
-    is_partial: bool = False  # over fewer items than the column
-    start: float = 0.0  # of the interval on the column's scale, in percent
-    width: float = 0.0
-    at: float = 0.0
-
-
-@dataclass(frozen=True)
-class Row:
-    system: System
-    cells: list[Cell]
-    columns: list[Column]
-
-    @property
-    def paired(self) -> list[tuple[Cell, Column]]:
-        return list(zip(self.cells, self.columns, strict=True))
-
-
-@dataclass(frozen=True)
-class Leaderboard:
-    dataset: Dataset
-    columns: list[Column]
-    rows: list[Row]
-    sort: str = ""
-    reversed: bool = False
-
-    @property
-    def is_tested(self) -> bool:
-        return any(column.is_tested and column.judges_quality for column in self.columns)
-
-    @property
-    def untested(self) -> list[str]:
-        """Return the metrics whose best system is marked without a test."""
-        untested = [column for column in self.columns if column.judges_quality and not column.is_tested]
-        return list(dict.fromkeys(column.label for column in untested))
-
-    @property
-    def has_gaps(self) -> bool:
-        """Return whether some system's score is over fewer items than its column."""
-        return any(column.has_gaps for column in self.columns)
-
-    @property
-    def has_apart(self) -> bool:
-        """Return whether some system shares no item with the best of a column."""
-        return any(column.apart for column in self.columns)
-
-    @property
-    def has_several_item_sets(self) -> bool:
-        """Return whether two runs scored different items, so that their numbers cannot be compared."""
-        return len({column.items for column in self.columns if column.run}) > 1
-
-    @property
-    def runs(self) -> list[Column]:
-        return [column for column in self.columns if column.run]
-
-    @property
-    def ratings(self) -> list[CampaignRatings]:
-        return [column.ratings for column in self.columns if column.ratings]
-
-    @property
-    def name_query(self) -> str:
-        """Return the query that sorts by name, or turns that order round."""
-        return "sort=system" + ("&order=worst" if self.sort == "system" and not self.reversed else "")
 
 
 def scored_by(project: Project) -> list[Dataset]:
@@ -200,8 +66,8 @@ def _claim(run: ScoreRun) -> tuple[bool, int, int, int]:
     return run.group.origin != RunOrigin.STUDY, run.n_systems, items, run.number  # type: ignore[attr-defined] # annotated
 
 
-def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, str]:
-    """Return the place of a column: metrics that judge quality first, by references, then in the registry's order.
+def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, int, str]:
+    """Return the place of a column: metrics that judge quality first, by references and items, as in the registry.
 
     The data set's own references come first, then the newest release; metrics without references last.
     """
@@ -212,6 +78,7 @@ def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, str]:
         not reads,
         reads and run.release_id is not None,
         -(run.release_id or 0) if reads else 0,
+        -item_set(run).scored,
         groups.index(metric.group) if metric else len(groups),
         names.index(run.metric) if run.metric in METRICS else len(names),
         metric_label(run),
@@ -237,21 +104,27 @@ def leaderboard(
     sort: str = "",
     reverse: bool = False,
 ) -> Leaderboard:
-    """Return the table: rated systems first by the first column, or by the one that ``sort`` names, best first."""
+    """Return the table: by the first column, or by the one that ``sort`` names, best first.
+
+    Its rows are the systems that have scores, and all that raters compared with these.
+    """
     scores: dict[int, dict[int, SystemScore]] = {}
     for score in SystemScore.objects.filter(run__in=[run.pk for run in runs]).defer("details"):
         scores.setdefault(score.run_id, {})[score.system_id] = score
     scored = {system for of_run in scores.values() for system in of_run}
-    systems = list(System.objects.filter(pk__in=scored).order_by("name"))
-    shown = [each for each in ratings if sum(rated.system in scored for rated in each.systems) >= LEAST_SYSTEMS]
-    columns = [_human_column(each, several=len(shown) > 1) for each in shown]
+    every = list(System.objects.filter(dataset=dataset).order_by("name"))
+    columns = rater_columns(ratings, {system.name for system in every if system.pk in scored})
+    rated = {each.name for column in columns if column.verdict for each in column.verdict.systems}
+    systems = [system for system in every if system.pk in scored or system.name in rated]
     names = model_names_of(runs)
     columns += [_run_column(run, names) for run in runs]
     _tell_apart(columns)
     cells: dict[str, dict[int, Cell]] = {}
     for column in columns:
-        cells[column.key] = _with_standing(column, _cells(column, scores), systems)
-    absent = Cell(None, reason="not among the systems of this run")
+        if column.is_human:
+            cells[column.key] = _placed(column, rater_cells(column, systems), systems)
+        else:
+            cells[column.key] = _with_standing(column, _cells(column, scores), systems)
     sorted_by = next((column for column in columns if column.key == sort), None)
     if sort != "system" and sorted_by is None:
         sorted_by = columns[0] if columns else None
@@ -259,15 +132,14 @@ def leaderboard(
     for column in columns:
         _note_order(column, is_sorted=column is sorted_by, reverse=reverse)
     rows = [
-        Row(system, [cells[column.key].get(system.pk, absent) for column in columns], columns) for system in ordered
+        Row(system, [cells[column.key].get(system.pk, _absent(column)) for column in columns], columns)
+        for system in ordered
     ]
     return Leaderboard(dataset, columns, rows, sorted_by.key if sorted_by else "system", reverse)
 
 
-def _human_column(ratings: CampaignRatings, *, several: bool) -> Column:
-    label = f"Raters: {ratings.name}" if several else "Raters"
-    items = ItemSet(ratings.items, 0, f"rated in {ratings.name}")
-    return Column(f"h{ratings.campaign}", label, True, True, ratings=ratings, items=items, digits=2)
+def _absent(column: Column) -> Cell:
+    return Cell(None, reason="not rated" if column.is_human else "not among the systems of this run")
 
 
 def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
@@ -281,7 +153,8 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         references=references_name(run) if reads_references(run) else "",
         items=item_set(run),
         parameters=parameter_summary(run, names),
-        settings=", ".join(departures(run.signature)),
+        settings=", ".join(departures(run.signature)[:NAMED]),
+        all_settings=", ".join(settings_of(run.signature)),
         date=run.finished_at,
         light=metric_colour(label, "light"),
         dark=metric_colour(label, "dark"),
@@ -289,35 +162,34 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Name columns of one metric over the same items by references, else by run; note where other references begin.
+    """Name columns by the settings that depart from the usual ones; note where other references or items begin.
 
-    Where one column of a metric has settings that depart from the usual ones, the others say that theirs are usual.
+    Where one column of a metric departs, the others name their usual settings. Columns that still share a name over
+    the same items are told apart by references, else by run.
     """
-    same = Counter((column.label, column.items) for column in columns)
-    alike = Counter((column.label, column.items, column.references) for column in columns)
-    departing = {column.label for column in columns if column.settings}
+    runs = [column for column in columns if column.run is not None]
+    departing = {column.label for column in runs if column.settings}
+    for column in runs:
+        if column.label in departing and not column.settings:
+            column.settings = ", ".join(usual_settings(column.run.metric if column.run else "")[:NAMED])
+        column.name = f"{column.label} ({column.settings})" if column.settings else column.label
+    same = Counter((column.name, column.items) for column in runs)
+    alike = Counter((column.name, column.items, column.references) for column in runs)
     for before, column in zip([None, *columns], columns, strict=False):
-        if column.run is not None and column.label in departing:
-            column.settings = column.settings or "usual settings"
-        column.begins_block = before is not None and (before.is_human, before.references) != (
-            column.is_human,
-            column.references,
-        )
-        if column.run is not None and same[column.label, column.items] > 1:
-            is_alike = alike[column.label, column.items, column.references] > 1
+        column.begins_block = before is not None and not column.is_beside(before)
+    renamed = {}
+    for column in runs:
+        if column.run is not None and same[column.name, column.items] > 1:
+            is_alike = alike[column.name, column.items, column.references] > 1
             told_by = f"run {column.run.number}" if is_alike else column.references or "no references"
-            column.name = f"{column.label} ({told_by})"
+            settings = [column.settings] if column.settings else []
+            renamed[column.key] = f"{column.label} ({', '.join([*settings, told_by])})"
+    for column in runs:
+        column.name = renamed.get(column.key, column.name)
 
 
 def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> dict[int, Cell]:
-    """Return the column's cells by system; ``scores`` are those of all runs."""
-    if column.ratings is not None:
-        return {
-            each.system: Cell(
-                each.mean, each.low, each.high, p_best=each.p_best, items=each.items, first_place=each.first_place
-            )
-            for each in column.ratings.systems
-        }
+    """Return the cells of a run's column by system; ``scores`` are those of all runs."""
     of_run = scores.get(column.run.pk, {}) if column.run else {}
     return {
         pk: Cell(
@@ -334,20 +206,32 @@ def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> d
 
 
 def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]) -> dict[int, Cell]:
-    """Return the cells with their standing and their places on the column's scale; note the best of the column."""
-    shown = {system.pk for system in systems}  # raters may have rated others, too
-    cells = {pk: cell for pk, cell in cells.items() if pk in shown}
+    """Return a run's cells with their standing and places; note the best of the column."""
     defined = {pk: cell.score for pk, cell in cells.items() if cell.score is not None}
     if not defined:
         return dict(cells)
     best = max(defined.values()) if column.higher_is_better else min(defined.values())
-    # Raters may have put a system first that no run scored: p is then of the difference to that one.
     firsts = [cell for cell in cells.values() if cell.score == best and cell.p_best is None]
-    column.is_tested = bool(firsts) and any(
+    column.is_tested = any(
         cell.p_best is not None or (cell.first_place is not None and len(defined) > 1) for cell in cells.values()
     )
     column.is_beaten = column.is_tested and all((cell.first_place or 1) > 1 for cell in firsts)
+    named = {
+        system.pk: replace(
+            cells[system.pk],
+            standing=_standing(column, system.name, cells[system.pk], is_best=defined[system.pk] == best),
+        )
+        for system in systems
+        if system.pk in defined
+    }
+    return _placed(column, dict(cells) | named, systems)
+
+
+def _placed(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]) -> dict[int, Cell]:
+    """Return the cells with their places on the column's scale."""
     ends = [end for cell in cells.values() for end in (cell.low, cell.score, cell.high) if end is not None]
+    if not ends:
+        return dict(cells)
     low, span = min(ends), (max(ends) - min(ends)) or 1.0
     column.digits = column.digits if column.is_human else _digits(max(map(abs, ends)), max(ends) - min(ends))
     most = column.items.scored or max(cell.items or 0 for cell in cells.values())
@@ -359,7 +243,6 @@ def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[
         start, end = (cell.score if bound is None else bound for bound in (cell.low, cell.high))
         placed[system.pk] = replace(
             cell,
-            standing=_standing(column, system.name, cell, is_best=cell.score == best),
             is_partial=cell.items is not None and cell.items < most,
             start=round(100 * (start - low) / span, 2),
             width=round(100 * (end - start) / span, 2),
@@ -436,7 +319,7 @@ def board_rows(board: Leaderboard) -> Iterable[tuple[Any, ...]]:
             number = column.run.number if column.run else None
             yield (
                 row.system.name,
-                column.label,
+                column.name,
                 number,
                 column.references,
                 column.items.scored or None,

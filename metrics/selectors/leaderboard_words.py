@@ -1,11 +1,11 @@
-"""What a leaderboard says of the best system, in sentences."""
+"""What the metrics of a leaderboard say of the best system, in sentences. What raters say, their results say."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annotation.core.numbers import counted
-from metrics.selectors.leaderboard import Column, Leaderboard
+from metrics.selectors.leaderboard_table import Column, Leaderboard
 from metrics.selectors.run_items import ItemSet
 
 NAMED = 3  # of systems in a list
@@ -28,13 +28,13 @@ def listed(names: Sequence[str], most: int = NAMED) -> str:
 
 def summary(board: Leaderboard) -> list[str]:
     """Return the sentences, apart for metrics over different items; none if there is nothing to compare."""
-    raters, metrics = _leading(board)
+    metrics = _leading(board)
     if not metrics:
         return []
-    sets, apart = _by_items(metrics), _not_compared([*raters, *metrics])
+    sets, apart = _by_items(metrics), _not_compared(metrics)
     if len(sets) == 1:
-        return [*map(_of_raters, raters), *_of_metrics(metrics), *apart]
-    sentences = [_of_raters(column, with_items=True) for column in raters]
+        return [*_of_metrics(metrics), *apart]
+    sentences = []
     alike = Counter(of_set[0].items.words for of_set in sets)
     for of_set in sets[:ITEM_SETS]:
         first, *rest = _of_metrics(of_set)
@@ -47,11 +47,11 @@ def summary(board: Leaderboard) -> list[str]:
 
 
 def headline(board: Leaderboard) -> str:
-    """Return one sentence of raters and one of all metrics over the same items; nothing if there is nothing to compare.
+    """Return a sentence of all metrics over the same items; nothing if there is nothing to compare.
 
     If metrics are over different items, it is about the items of most metrics.
     """
-    raters, metrics = _leading(board)
+    metrics = _leading(board)
     if not metrics:
         return ""
     sets = _by_items(metrics)
@@ -59,8 +59,7 @@ def headline(board: Leaderboard) -> str:
     verdict, is_one_of_several = _majority(most), len(sets) > 1
     if is_one_of_several:
         verdict = f"Over {most[0].items.words}: {verdict.replace('All ', 'all ', 1).replace('Each ', 'each ', 1)}"
-    apart = _not_compared([*raters[:1], *_by_winner(most)[0][1]])
-    return " ".join([*(_of_raters(column, with_items=is_one_of_several) for column in raters[:1]), verdict, *apart])
+    return " ".join([verdict, *_not_compared(_by_winner(most)[0][1])])
 
 
 def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
@@ -71,10 +70,9 @@ def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
     return sorted(sets.values(), key=lambda columns: -columns[0].items.scored)
 
 
-def _leading(board: Leaderboard) -> tuple[list[Column], list[Column]]:
-    """Return the columns of raters and of metrics that say which system is best; none of a single system."""
-    leading = [column for column in board.columns if column.leads] if len(board.rows) > 1 else []
-    return [column for column in leading if column.is_human], [column for column in leading if not column.is_human]
+def _leading(board: Leaderboard) -> list[Column]:
+    """Return the columns of metrics that say which system is best; none of a single system."""
+    return [column for column in board.columns if column.leads and not column.is_human] if len(board.rows) > 1 else []
 
 
 def _majority(metrics: Sequence[Column]) -> str:
@@ -86,7 +84,7 @@ def _majority(metrics: Sequence[Column]) -> str:
         return f"Each of {len(metrics)} metrics puts another system first."
     others = [column for _, columns in rest for column in columns]
     every = f"{len(agreeing)} of" if others else "All"
-    but = f" (all but {listed([column.label for column in others])})" if 0 < len(others) < len(agreeing) else ""
+    but = f" (all but {listed([column.name for column in others])})" if 0 < len(others) < len(agreeing) else ""
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
     verdict = f"{every} {len(metrics)} metrics{but} put {winner} first; {tell} it from every other system"
@@ -140,14 +138,6 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
         yield f"By {_labels(beaten)} another system is better on the items that both have."
     if untested := [column for column in metrics if not column.is_tested]:
         yield f"Differences by {_labels(untested)} are not tested."
-
-
-def _of_raters(column: Column, *, with_items: bool = False) -> str:
-    who = column.label if column.ratings is None or column.label == "Raters" else f"Raters of “{column.ratings.name}”"
-    best = listed(column.best)
-    but = f", but it cannot be told from that of {listed(column.tied)}" if column.tied else ""
-    on = f" on {counted(column.ratings.items, 'item')}" if with_items and column.ratings else ""
-    return f"{who} give {best} the highest mean rating{on}{but}."
 
 
 def _labels(columns: Sequence[Column]) -> str:

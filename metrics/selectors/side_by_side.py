@@ -6,7 +6,7 @@ from itertools import combinations
 
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS
-from metrics.selectors.leaderboard import Column, Leaderboard
+from metrics.selectors.leaderboard_table import Column, Leaderboard
 from metrics.selectors.runs import run_metric
 
 

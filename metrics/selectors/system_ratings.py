@@ -1,60 +1,46 @@
-"""What raters say of the systems of a data set, as a worker computed and stored it."""
+"""What raters say of the systems of a data set: the results of its campaigns, as a worker stored them."""
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from django.db.models import Exists, Max, OuterRef, Subquery
 
 from annotation.core.canonical import canonical_json
 from annotation.core.errors import AnnotationError
-from annotation.core.numbers import finite_or_none
-from annotation.judgements.stand_ins import by_stand_ins
 from annotation.models import Campaign, Dataset, JobState, Participation, Rating, ResponseSource
 from annotation.models.jobs import FINISHED_STATES
-from annotation.quality.selectors.decisions import excluded_rater_ids
-from annotation.ranking import rank_ranges, system_means
-from annotation.rating.selectors.outputs import Outputs, outputs_of_datasets
-from annotation.rating.selectors.ratings import JudgementTable, campaign_criteria, judgements, rating_columns
+from annotation.quality.selectors.monitoring.stored import plain, revived, shape
+from annotation.results.selectors.stored import read_results
+from annotation.results.selectors.verdicts import FORMAT as RESULTS_FORMAT
+from annotation.results.selectors.verdicts import CriterionVerdict, Results, compute_results
 from metrics.models import SystemRatings
-from metrics.scoring.resampling import SEED
 
-FORMAT = 3  # of the stored content; part of the key
 LEAST_SYSTEMS = 2
 
 
 @dataclass(frozen=True)
-class SystemRating:
-    """The mean rating of a system; ``p_best`` as `SystemScore` has it."""
-
-    system: int
-    mean: float
-    low: float | None
-    high: float | None
-    items: int
-    first_place: int | None
-    last_place: int | None
-    p_best: float | None
-
-
-@dataclass(frozen=True)
 class CampaignRatings:
-    """The systems that a campaign rated."""
+    """The systems that a campaign rated: its results, as its page *Results* has them."""
 
     campaign: int
     name: str
-    criteria: list[str]
-    judgements: int
-    raters: int
-    items: int
-    raters_known: bool
-    systems: list[SystemRating]
+    results: Results
+
+    @property
+    def criteria(self) -> list[CriterionVerdict]:
+        """Return those on which systems can be compared."""
+        return [verdict for verdict in self.results.criteria if len(verdict.systems) >= LEAST_SYSTEMS]
+
+
+def stored_format() -> str:
+    """Return a mark of what is stored, which changes with the results' fields; part of the key."""
+    return f"4-{RESULTS_FORMAT}-{shape(Results)}"
 
 
 def ratings_key(dataset: Dataset) -> str:
-    """Return a hash of everything that the mean ratings depend on; empty if nothing of the data set is rated."""
+    """Return a hash of everything that the results depend on; empty if nothing of the data set is rated."""
     newest = Rating.objects.filter(campaign=OuterRef("pk")).order_by("-id").values("id")[:1]
     campaigns = Campaign.objects.filter(dataset=dataset).annotate(last=Subquery(newest)).filter(last__isnull=False)
     last = list(campaigns.order_by("pk").values_list("pk", "last"))
@@ -63,7 +49,7 @@ def ratings_key(dataset: Dataset) -> str:
     excluded = Participation.objects.filter(campaign__in=[pk for pk, _ in last], excluded_at__isnull=False)
     outputs = ResponseSource.objects.filter(system__dataset=dataset).order_by()
     follows_from = {
-        "format": FORMAT,
+        "format": stored_format(),
         "campaigns": [list(each) for each in last],
         "excluded": [list(each) for each in excluded.order_by("campaign", "rater").values_list("campaign", "rater")],
         "newest": outputs.aggregate(newest=Max("id"))["newest"],
@@ -74,10 +60,12 @@ def ratings_key(dataset: Dataset) -> str:
 def stored_ratings(dataset: Dataset) -> list[CampaignRatings]:
     """Return what was computed last, newest campaign first; new ratings may have come since."""
     done = SystemRatings.objects.filter(dataset=dataset, state=JobState.DONE).order_by("-pk")
-    content = done.values_list("content", flat=True).first()
+    content = done.values_list("content", flat=True).first() or {}
+    if content.get("format") != stored_format():  # of an earlier version of the product
+        return []
     return [
-        CampaignRatings(**{**each, "systems": [SystemRating(**system) for system in each["systems"]]})
-        for each in (content or {}).get("campaigns", [])
+        CampaignRatings(each["campaign"], each["name"], revived(Results, each["results"]))
+        for each in content["campaigns"]
     ]
 
 
@@ -91,64 +79,21 @@ def is_rating(dataset: Dataset) -> bool:
 
 def compute_ratings(dataset: Dataset) -> dict[str, Any]:
     """Return the content to store. A campaign that rated the outputs of one system only is left out."""
-    return {"campaigns": list(_campaigns(dataset))}
+    return {"format": stored_format(), "campaigns": list(_campaigns(dataset))}
 
 
 def _campaigns(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    outputs = outputs_of_datasets({dataset.pk})[0]
-    for campaign in Campaign.objects.filter(dataset=dataset).order_by("-pk"):
+    rated = Exists(Rating.objects.filter(campaign=OuterRef("pk")))
+    for campaign in Campaign.objects.filter(rated, dataset=dataset).select_related("dataset").order_by("-pk"):
         try:
-            criteria = campaign_criteria([campaign])
-        except AnnotationError:  # its criteria do not share a scale, so they have no mean
+            results = _results(campaign)
+        except AnnotationError:  # its criteria are asked in ways that have no results
             continue
-        columns = rating_columns([campaign], timed=False)
-        columns = columns.select(~np.isin(columns.rater_id, excluded_rater_ids([campaign])))
-        rated = _of_campaign(judgements(columns, criteria), outputs)
-        if rated is not None:
-            yield {
-                "campaign": campaign.pk,
-                "name": campaign.name,
-                "criteria": [each.name for each in criteria],
-                **rated,
-            }
+        if any(len(verdict.systems) >= LEAST_SYSTEMS for verdict in results.criteria):
+            yield {"campaign": campaign.pk, "name": campaign.name, "results": plain(results)}
 
 
-def _of_campaign(table: JudgementTable, outputs: Outputs) -> dict[str, Any] | None:
-    judgement, output = outputs.credited(table.response_id)
-    systems, system = np.unique(outputs.system[output], return_inverse=True)
-    if systems.size < LEAST_SYSTEMS:
-        return None
-    items, item = np.unique(outputs.item[output], return_inverse=True)
-    raters, rater = np.unique(table.rater_id[judgement], return_inverse=True)
-    raters_known = not by_stand_ins(raters).any()
-    means = system_means(
-        system,
-        item,
-        rater if raters_known else None,
-        table.value[judgement],
-        rng=np.random.default_rng(SEED),
-        n_systems=systems.size,
-        ends=(table.low, table.high),
-    )
-    differences = means.differences
-    places = rank_ranges(differences.adjusted, differences.better).tolist()
-    p_values = differences.adjusted[int(np.argmax(means.mean))]  # NaN of the best itself
-    return {
-        "judgements": int(np.unique(judgement).size),
-        "raters": int(raters.size),
-        "items": int(items.size),
-        "raters_known": raters_known,
-        "systems": [
-            {
-                "system": pk,
-                "mean": float(means.mean[index]),
-                "low": finite_or_none(means.low[index]),
-                "high": finite_or_none(means.high[index]),
-                "items": int(means.items[index]),
-                "first_place": places[index][0],
-                "last_place": places[index][1],
-                "p_best": finite_or_none(p_values[index]),
-            }
-            for index, pk in enumerate(systems.tolist())
-        ],
-    }
+def _results(campaign: Campaign) -> Results:
+    """Return the results that the campaign's page shows; compute them if no worker has yet."""
+    read = read_results([campaign], {})
+    return read.results if read.results and read.is_current else compute_results([campaign])

@@ -14,8 +14,9 @@ from annotation.models import Dataset, Role
 from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
-from metrics.selectors.copies import copies_sentence, systems_that_copy
-from metrics.selectors.leaderboard_words import summary
+from metrics.selectors.copies import RULE, copies_on, copies_sentence
+from metrics.selectors.leaderboard_table import Leaderboard
+from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.system_ratings import system_ratings_request
@@ -32,8 +33,10 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     board = _board(request, dataset, selectors.board_runs(dataset))
     return {
         "board": board,
+        "headline": headline(board),
         "sentences": summary(board),
-        "circular": copies_sentence(systems_that_copy(dataset)) if any(each.references for each in board.runs) else "",
+        "circular": copies_sentence(copies_on(board)),
+        "circular_rule": RULE,
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
         "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},
@@ -56,7 +59,7 @@ def _enqueue_later(system_ratings_pk: int) -> None:
     transaction.on_commit(enqueue, robust=True)
 
 
-def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> selectors.Leaderboard:
+def _board(request: HttpRequest, dataset: Dataset, runs: list[ScoreRun]) -> Leaderboard:
     row = system_ratings_request(dataset=dataset)
     if row is not None:
         _enqueue_later(row.pk)
@@ -112,6 +115,6 @@ def _nothing_chosen(request: MemberRequest) -> HttpResponse:
     return render(request, "metrics/run_compare.html", {"project": request.project, "board": None})
 
 
-def _as_table(board: selectors.Leaderboard, name: str, file_format: str) -> HttpResponseBase:
+def _as_table(board: Leaderboard, name: str, file_format: str) -> HttpResponseBase:
     rows, columns = selectors.board_rows(board), selectors.BOARD_COLUMNS
     return table_response(format=file_format, filename=name, columns=columns, rows=rows, types=selectors.BOARD_TYPES)

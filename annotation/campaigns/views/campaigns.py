@@ -17,7 +17,7 @@ from annotation.campaigns.forms.copies import StartForm
 from annotation.campaigns.lookups import campaign_or_404, counted_campaign_or_404
 from annotation.campaigns.services import lifecycle
 from annotation.core.access import may_manage
-from annotation.core.exports import objects_response, table_response
+from annotation.core.exports import Column, objects_response, table_response
 from annotation.core.markdown import markdown
 from annotation.core.numbers import counted
 from annotation.core.pages import newest_page
@@ -26,7 +26,7 @@ from annotation.core.views import MemberRequest, object_view, perform, project_v
 from annotation.models import Campaign, CampaignState, QualityRules, Role
 
 PAGE = 50
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "campaign": "name",
     "state": "state",
     "imported": "imported",
@@ -35,7 +35,7 @@ COLUMNS = {
     "units": "n_units",
     "k": "ratings_per_unit",
     "done": "n_done",
-    "raters": "n_raters",
+    "raters": lambda campaign: None if campaign.unknown_raters else campaign.n_raters,
 }
 CLOSE_TEXT = (
     "No more ratings are accepted, not even of items that raters have on screen. You cannot undo this. "

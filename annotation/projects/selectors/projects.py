@@ -1,5 +1,7 @@
 """Reads for the list of projects."""
 
+from typing import Any
+
 from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
@@ -9,7 +11,8 @@ from annotation.models.accounts import not_being_deleted
 
 def memberships_of(user: User) -> QuerySet[Membership]:
     """Return the user's memberships, with counts of what each project holds."""
-    counts = {"n_datasets": _count(Dataset), "n_campaigns": _count(Campaign), "n_raters": _count(Rater)}
+    people = Rater.objects.exclude(identity__provider="aggregate")  # that one stands for imported medians
+    counts = {"n_datasets": _count(Dataset), "n_campaigns": _count(Campaign), "n_raters": _count(Rater, people)}
     memberships = Membership.objects.filter(not_being_deleted("project"), user=user).select_related("project")
     return memberships.annotate(**counts).order_by("project__name", "pk")
 
@@ -20,6 +23,7 @@ def deletions_of(user: User) -> QuerySet[ProjectDeletion]:
     return ProjectDeletion.objects.filter(owned | Q(requested_by=user)).select_related("project").distinct()
 
 
-def _count(model: type[Model]) -> Coalesce:
-    rows = model._default_manager.filter(project=OuterRef("project_id")).order_by().values("project")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+def _count(model: type[Model], rows: QuerySet[Any] | None = None) -> Coalesce:
+    every = model._default_manager.all() if rows is None else rows
+    of_project = every.filter(project=OuterRef("project_id")).order_by().values("project")
+    return Coalesce(Subquery(of_project.annotate(n=Count("pk")).values("n")), 0)

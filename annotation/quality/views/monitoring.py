@@ -146,6 +146,11 @@ def _shown_charts(statistics: Statistics | None) -> dict[str, Chart]:
     return {name: chart for name, chart in CHARTS.items() if chart.is_shown(statistics)}
 
 
+def _raters(campaign: Campaign, n: int, activity: str) -> tuple[int | str, str]:
+    """Return the number of raters and a hint; of imported medians or means that it is not known."""
+    return ("–", campaign.unknown_raters) if campaign.unknown_raters else (n, activity)
+
+
 def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
     """Return the monitor's numbers as statistic cards: label, value, hint and link."""
     n, cards = monitor.figures, []
@@ -163,7 +168,7 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         cards = [
             card("Counted ratings", n.n_ratings, f"in {counted(n.n_answers, 'answer')}"),
             card("Responses judged", n.n_responses, plan),
-            card("Raters", n.n_raters, activity, raters_url),
+            card("Raters", *_raters(monitor.campaign, n.n_raters, activity), raters_url),
             card("Extra ratings", n.n_extra, f"{n.n_superseded:,} corrected later"),
         ]
         if n.n_excluded_raters:

@@ -84,7 +84,7 @@ def _chosen(campaign: Campaign) -> str:
 
 def _evaluators(facts: Facts) -> dict[str, Recorded]:
     answers = {
-        "3.2.1": Recorded(f"{facts.raters_counted:,}"),
+        "3.2.1": Recorded(facts.campaign.unknown_raters.capitalize() or f"{facts.raters_counted:,}"),
         "3.2.3": Recorded(wording.recruited(facts), final=False),
         "3.2.4": Recorded(" ".join(wording.trained(facts)), final=not facts.campaign.imported),
     }

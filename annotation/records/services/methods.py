@@ -106,6 +106,8 @@ def _answers(facts: Facts) -> list[Sentence]:
 
 
 def _took_part(facts: Facts) -> str:
+    if facts.campaign.unknown_raters:
+        return f"The number of raters is {facts.campaign.unknown_raters}."
     fewest, median, most = facts.per_rater
     counted = "" if facts.raters_counted == facts.raters_joined else f"; the ratings of {facts.raters_counted:,} count"
     each = count(most, "item") if fewest == most else f"{fewest:,} to {most:,} items (median {median:g})"

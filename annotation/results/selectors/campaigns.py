@@ -8,12 +8,12 @@ from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.caching import cached
 from annotation.core.errors import AnnotationError
-from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, Project, Rating
 from annotation.quality.selectors.raters import moment
+from annotation.results.selectors.leading import basis
 from annotation.results.selectors.sentences import named_sentence
 from annotation.results.selectors.stored import read_results
-from annotation.results.selectors.verdicts import Results
+from annotation.results.selectors.verdicts import CriterionVerdict, Results
 
 AT_ONCE = 2_000  # ratings of which results cost so little that a front page has those of this moment
 KEPT_SECONDS = 300  # results of more ratings, while raters work
@@ -26,6 +26,7 @@ class Headline:
     text: str
     basis: str
     is_certain: bool
+    verdict: CriterionVerdict
 
 
 def rated_campaigns(project: Project) -> QuerySet[Campaign]:
@@ -44,7 +45,7 @@ def headline(campaign: Campaign) -> Headline | None:
     ratings = Rating.objects.filter(campaign=campaign).order_by()
     if ratings[: AT_ONCE + 1].count() <= AT_ONCE or campaign.state != CampaignState.RUNNING:
         return _headline(campaign)
-    key = f"results-headline-{campaign.pk}-{moment(campaign).decision}"
+    key = f"results-verdict-{campaign.pk}-{moment(campaign).decision}"
     return cached(key, lambda: _headline(campaign), KEPT_SECONDS)
 
 
@@ -58,12 +59,11 @@ def _headline(campaign: Campaign) -> Headline | None:
         return None
     first = compared[0]
     text = named_sentence(first, many=len(results.criteria) > 1)
-    return Headline(text, _basis(results, campaign), any(pair.is_certain for pair in first.pairs))
+    return Headline(text, _basis(results, campaign), any(pair.is_certain for pair in first.pairs), first)
 
 
 def _basis(results: Results, campaign: Campaign) -> str:
-    raters = f" by {counted(results.raters, 'rater')}" if results.raters_known else ""
-    rests = f"{counted(results.ratings, 'rating')}{raters} of {counted(results.items, 'item')}"
+    rests = basis(results)
     return f"{rests} so far" if campaign.state == CampaignState.RUNNING and not _is_all_rated(campaign) else rests
 
 

@@ -29,7 +29,7 @@ def system_rows(results: Results) -> Iterator[Sequence[object]]:
                 *(each.standardised, each.standardised_low, each.standardised_high),
                 *(each.share, each.share_low, each.share_high),
                 *_won(each, verdict),
-                *(each.ratings, each.raters, each.items),
+                *(each.ratings, each.raters or None, each.items),
             )
 
 

@@ -20,7 +20,7 @@ from annotation.results.selectors.counted import CountedRatings, LeftOut, counte
 from annotation.results.selectors.met import SEED, Met, codes, met_in_pairs, shown_ties
 from annotation.results.selectors.sentences import verdict_sentence
 
-FORMAT = 2  # of what is stored
+FORMAT = 3  # of what is stored
 ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
 ROUNDED = 1e-9  # what is nearer to 0 is 0 but for rounding
 MOST_OPEN = 3  # differences that a note names
@@ -33,7 +33,7 @@ class SystemVerdict:
     """A system on a criterion. ``estimate`` is its mean rating, or its strength; ``share`` is of comparisons won.
 
     Of two texts that were rated on one screen, the one with the higher rating won. ``standardised`` is the mean of
-    ratings in standard deviations of their rater. NaN is undefined.
+    ratings in standard deviations of their rater. NaN is undefined; no raters are raters who are not known.
     """
 
     name: str
@@ -204,7 +204,7 @@ def compute_results(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
         [_criterion(rated, criteria, campaigns) for criteria in shared_criteria(campaigns)],
         rated.left_out,
         int(rated.ratings.rating_id.size),
-        int(raters.size),
+        int(raters.size) if rated.raters_known else 0,
         int(items.size),
         rated.raters_known,
         int(np.isin(given, rated.ratings.response_id).sum()),
@@ -274,7 +274,7 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             last_rank=int(ranges[i][1]),
             cluster=int(groups[i]) + 1,
             ratings=int(means.ratings[i]),
-            raters=int(np.unique(ratings.rater_id[row[system == i]]).size),
+            raters=int(np.unique(ratings.rater_id[row[system == i]]).size) if rated.raters_known else 0,
             items=int(means.items[i]),
             standardised=float(of_z[0][i]),
             standardised_low=float(of_z[1][i]),
@@ -371,7 +371,7 @@ def _by_comparisons(
                 last_rank=int(ranges[i][1]),
                 cluster=int(groups[i]) + 1,
                 ratings=int(own.sum()),
-                raters=int(np.unique(compared.rater[own]).size),
+                raters=int(np.unique(compared.rater[own]).size) if rated.raters_known else 0,
                 items=int(np.unique(item[own]).size),
                 **met.share(i)._asdict(),
                 **met.won(i)._asdict(),

@@ -41,3 +41,12 @@ def test_a_file_names_systems_in_full_in_the_font_of_pages() -> None:
     spec = themed({"width": "container", "data": {"values": [{"pair": name, "n": 1}]}, "layer": [layer]}, "light")
     assert name in labels(spec)
     assert b"SourceSans3Variable" in render(spec, "pdf")
+
+
+def test_a_sign_that_the_font_of_files_lacks_turns_no_label_into_another_font() -> None:
+    encoding = {"y": {"field": "row", "type": "nominal"}, "x": {"field": "n", "type": "quantitative"}}
+    values = [{"row": "BLEU · w ≥ 0.6", "n": 1}, {"row": "BLEU · w ≤ 0.6", "n": 2}]
+    spec = themed({"width": 300, "data": {"values": values}, "mark": "point", "encoding": encoding}, "light")
+    drawn = render(spec, "pdf")
+    assert b"SourceSans3Variable" in drawn
+    assert b"Liberation" not in drawn

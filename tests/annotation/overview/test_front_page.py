@@ -28,8 +28,10 @@ from annotation.models import (
 from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS
+from annotation.overview.results import MOST_BARS, picture
 from annotation.quality.selectors.suspects import Suspects
 from annotation.quality.services.decisions import rater_exclude, rater_include
+from annotation.results.selectors.campaigns import headline, rated_campaigns
 from tests.annotation.worlds.campaigns import join, make_campaign, make_dataset, rate_next
 from tests.annotation.worlds.recruited import make_recruitment
 
@@ -61,6 +63,18 @@ def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user) -
         assert finding.text.endswith("."), finding
         assert finding.at <= timezone.now()
         assert client.get(finding.url).status_code == 200, finding
+
+
+def test_the_first_finding_draws_the_systems_of_the_results(lab: Project, world, as_user) -> None:
+    campaign = next(each for each in rated_campaigns(lab) if headline(each))
+    verdict = headline(campaign).verdict
+    drawn = picture(verdict)
+    assert [bar.name for bar in drawn.bars] == [each.name for each in verdict.systems][:MOST_BARS]
+    for bar, each in zip(drawn.bars, verdict.systems, strict=False):
+        assert float(bar.value.replace("−", "-")) == pytest.approx(each.estimate, abs=0.005)
+        assert 0 <= bar.start <= bar.at <= bar.start + bar.width <= 100.01
+    assert drawn.more == max(len(verdict.systems) - MOST_BARS, 0)
+    assert 'class="finding-bars"' in page_of(as_user(world.people["viewer"]), lab)
 
 
 def test_every_kind_of_job_is_shown_while_it_runs_and_after_it_failed(lab: Project, world, as_user) -> None:

@@ -10,6 +10,8 @@ from scipy import stats
 from annotation.models import JobState
 from correlations.errors import StudyRefused
 from correlations.models import Study
+from correlations.selectors.printed_tables import comparison_grid, correlation_grids
+from correlations.selectors.reports import side_references
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.models import RunGroup, ScoreRun
@@ -252,6 +254,12 @@ def test_a_metric_with_missing_scores_is_compared_on_shared_items(world: World) 
     assert (row["items"], compared["items"], compared["of"]) == (len(shared) + 1, len(shared), len(shared) + 1)
     assert compared["first_rho"] == pytest.approx(expected, abs=1e-12)
     assert compared["second_rho"] == imported_row["rho"]["value"]  # all its items are shared
+    result = study.read_result()
+    correlations, comparisons = correlation_grids(result, None)[0], comparison_grid(result)
+    assert [row[1] for row in correlations.rows] == ["all", "imported"]  # as on the page; “none” would be a metric's
+    assert [row[1] for row in comparisons.rows] == ["all"]
+    (entry,) = result.comparisons
+    assert side_references(entry, result) == ("all", "imported")
     assert compared["difference"] == compared["first_rho"] - compared["second_rho"]
     assert (compared["reason"] == "") == (compared["p"] is not None)
 

@@ -114,6 +114,8 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
         "Methods",
         "How to compute it again",
     ]
+    kinds = [block.kind for block in printed.sections[0].blocks]
+    assert kinds == ["chart", "paragraph", "grid", "grid"]  # the picture first, the rest of what there is to say below
     grids = {grid.name: grid for grid in printed.grids()}
     assert all(len(row) == len(grid.columns) for grid in grids.values() for row in grid.rows)
     for row, cells in zip(study.result["rows"], grids["correlation-spearman"].rows, strict=True):

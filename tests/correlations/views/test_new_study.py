@@ -2,11 +2,18 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import Release, ReleaseWeight, ResponseSource, SourceKind, System
+from annotation.models import Release, ReleaseWeight, Response, ResponseSource, SourceKind, System
 from correlations.forms.studies import StudyForm
 from correlations.services.studies import study_create
-from metrics.selectors.copies import systems_that_copy
+from metrics.models import ScoreRun
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.settings import departures
+from metrics.scoring.written import read_metric
+from metrics.selectors.copies import Copies, copies_on, systems_that_copy
+from metrics.selectors.leaderboard import compared_runs, leaderboard
+from metrics.services.runs import score_run_create, score_run_execute
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
@@ -33,13 +40,60 @@ def test_the_form_preselects_systems_without_references_and_aliases(world: World
 
 
 def test_systems_that_copy_references_are_named_before_the_study_starts(world: World) -> None:
+    """The share is counted by hand: 25 texts of Parrot as they are, 5 in capitals with a stop, of 40 items."""
     assert systems_that_copy(world.dataset) == []
-    for source in ResponseSource.objects.filter(system__name="Parrot", item__in=world.items[:25]):
-        ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.HUMAN)
+    sources = list(ResponseSource.objects.filter(system__name="Parrot").order_by("item__position"))
+    for number, source in enumerate(sources):
+        text = f" {source.response.text.upper()} ." if number < 30 else f"what no system says, {number}"
+        response = source.response
+        if number >= 25:
+            response = Response.objects.create(item=source.item, text=text, text_key=text)
+        ResponseSource.objects.create(response=response, item=source.item, kind=SourceKind.HUMAN)
 
-    assert systems_that_copy(world.dataset) == ["Parrot"]
+    assert systems_that_copy(world.dataset) == [Copies("Parrot", 30, 40)]
     form = StudyForm(dataset=world.dataset)
-    assert "most outputs of Parrot are references themselves" in form.fields["systems"].help_text
+    said = form.fields["systems"].help_text
+    assert "Circular: 75% of the outputs of Parrot are references themselves" in said
+    assert "if at least 30% of its outputs are references of their items" in said
+    for name, n in (("bleu", 1), ("length", 0)):  # length reads no references
+        run, _ = score_run_create(
+            project=world.project, dataset=world.dataset, systems=world.hypotheses, metric=name, parameters={}, by=None
+        )
+        score_run_execute(run_id=run.pk)
+        assert len(copies_on(leaderboard(world.dataset, compared_runs(world.dataset, [run.number])))) == n
+
+
+def test_a_study_begins_with_the_settings_of_the_scores_beside_it(world: World) -> None:
+    """The signature of the study's BLEU is the run's: sacrebleu's settings, which have no departures."""
+    paper = StudyForm(dataset=world.dataset)
+    assert "order 2, whitespace tokens, lowercase, as in Galley et al. (2015)" in paper.settings_note
+    for item in world.items:
+        response = Response.objects.create(item=item, text=f"a reply to {item}", text_key=f"reply {item}")
+        ResponseSource.objects.create(response=response, item=item, kind=SourceKind.HUMAN)
+    numbers = {}
+    for name, parameters in (("bleu", METRICS["bleu"].published), ("rouge_l", {"tokenize": "whitespace"})):
+        run, _ = score_run_create(
+            project=world.project,
+            dataset=world.dataset,
+            systems=world.hypotheses,
+            metric=name,
+            parameters=dict(parameters),
+            by=None,
+        )
+        ScoreRun.objects.filter(pk=run.pk).update(state="done", finished_at=timezone.now())
+        numbers[name] = run.number
+
+    form = StudyForm(dataset=world.dataset)
+
+    assert (form.initial["order"], form.initial["tokenize"], form.initial["lowercase"]) == (4, "13a", False)
+    assert form.initial["metric_lines"] == "bleu:smoothing=exp"
+    assert "bleu" not in form.initial["metrics"]
+    assert f"As in run {numbers['bleu']}, so that BLEU is the same metric" in form.settings_note
+    assert form.settings_note.endswith(f"ROUGE-L (run {numbers['rouge_l']}).")
+    name, parameters = read_metric(form.initial["metric_lines"])
+    shared = {"max_order": 4, "tokenize": "13a", "lowercase": False}
+    assert departures(get_metric(name, **shared, **parameters).signature()) == []
+    assert StudyForm(dataset=world.dataset, release=world.release).initial.get("order") is None  # other references
 
 
 def test_a_study_like_another_ticks_the_imported_scores_of_that_study_alone(world: World) -> None:

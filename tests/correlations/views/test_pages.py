@@ -108,6 +108,21 @@ def test_a_viewer_may_read(study: Study, viewer, as_user) -> None:
         assert as_user(viewer).get(address(study, name, arguments)).status_code == 200, name
 
 
+def test_the_report_says_where_its_metrics_depart_from_those_that_readers_presume(study, manager, as_user) -> None:
+    result = study.read_result()
+    bleu = next(row for row in result.rows if row.metric == "bleu")
+    assert with_settings(bleu.label, bleu.signature) == "BLEU (order 2, whitespace tokens)"
+
+    page = unescape(as_user(manager).get(address(study, "study-detail", {"pk": True})).content.decode())
+
+    words = "BLEU has order 2, whitespace tokens, lowercase, unsmoothed; ΔBLEU has order 2"
+    assert words in page
+    assert "Usual, as in sacreBLEU, is order 4, 13a tokens, case kept, smooth exp for BLEU" in page
+    assert f"like={study.pk}#design" in page
+    chart = reports.figure(result, "forest", theme="light")
+    assert chart["title"]["subtitle"][0].startswith(words)
+
+
 def test_a_study_of_another_project_is_404(study: Study, outsider, as_user) -> None:
     url = reverse("correlations:study-detail", kwargs={"project_slug": "elsewhere", "pk": study.pk})
 

@@ -2,14 +2,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from django.db.models import Avg
 
-from annotation.models import Item, Project, Response, ResponseSource, SourceKind
+from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind
+from annotation.results.selectors.verdicts import compute_results
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.registry import get_metric
 from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
-from metrics.selectors.leaderboard import Column, Leaderboard, Row, board_runs, leaderboard
+from metrics.selectors.leaderboard import board_runs, leaderboard
+from metrics.selectors.leaderboard_table import Column, Leaderboard, Row
 from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -138,16 +141,20 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
     assert heads[3:] == [("Length", "", "all 5 items")]
     plain = board.columns[0]
     assert plain.items.about.startswith("2 of 5 items, by own references. Left out: 3 with no reference")
-    assert plain.settings == "order 2, tokens as they are, unsmoothed"
+    assert plain.settings == "order 2, tokens as they are"
+    assert plain.all_settings == "order 2, tokens as they are, case kept, unsmoothed"
     assert {column.label: column.settings for column in board.columns[2:]}["Length"] == ""
-    assert [column.begins_block for column in board.columns] == [False, True, False, True]
+    assert [column.begins_block for column in board.columns] == [False, True, True, True]
     assert board.has_several_item_sets
     for run in (weighted, delta, length):
         assert next(c for c in board.columns if c.run == run).items == item_set_of_report(run)
     sentences = summary(board)
-    assert sentences[0].startswith("Over all 5 items: BLEU puts ")
-    assert any(each.startswith(f"Over the 4 items rated in “{campaign}”: ΔBLEU puts ") for each in sentences)
-    assert any(each.startswith("Over the 2 items with own references: BLEU puts ") for each in sentences)
+    assert sentences[0].startswith("Over all 5 items: BLEU (order 2, tokens as they are) puts ")
+    assert any(each.startswith(f"Over the 4 items rated in “{campaign}”: ΔBLEU (order 2) puts ") for each in sentences)
+    assert any(
+        each.startswith("Over the 2 items with own references: BLEU (order 2, tokens as they are) puts ")
+        for each in sentences
+    )
     assert sentences[-1] == "Scores over different items are not compared with each other."
 
 
@@ -191,19 +198,45 @@ def rated(world: World) -> SystemRatings:
     return row
 
 
-def test_mean_ratings_stand_first_beside_the_metrics(world: World) -> None:
+def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: World) -> None:
+    """The numbers and differences are those that the page of results computes; of one criterion a naive mean, too."""
+    campaign = world.output_campaign
+    first = campaign.criteria.order_by("position").first()
+    third = Criterion.objects.create(
+        campaign=campaign, name="fluency", question="Fluent?", position=2, scale_min=0, scale_max=100
+    )
+    rng = np.random.default_rng(4)
+    for rating in list(campaign.ratings.filter(criterion=first)):
+        rating.pk, rating.criterion, rating.value = None, third, int(rng.integers(0, 101))
+        rating.save(force_insert=True)
     finished_run(world, "bleu")
     rated(world)
 
     board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
 
-    assert [column.label for column in board.columns] == ["Raters", "BLEU"]
-    for name, cell in cells_of(board, board.columns[0].key).items():
-        of_items = [np.mean(world.judgements[name, index]) for index in range(len(world.items))]
-        assert cell.score == pytest.approx(np.mean(of_items))
-        assert cell.low < cell.score < cell.high
-    assert [row.system.name for row in board.rows] == ["Echo", "Parrot", "Quill"]
-    assert board.columns[0].best == ["Echo"]
+    results = compute_results([campaign])
+    assert [column.head for column in board.columns] == ["Informativeness", "Relevance", "Fluency", "BLEU"]
+    assert [(block.first.label, len(block.columns)) for block in board.blocks] == [("Raters", 3), ("BLEU", 1)]
+    assert [row.system.name for row in board.rows] == ["Human", "Echo", "Parrot", "Quill"]
+    assert cells_of(board, board.columns[3].key)["Human"].reason == "not among the systems of this run"
+    of_echo = campaign.ratings.filter(criterion=first, response__sources__system__name="Echo").order_by()
+    by_item = of_echo.values("response__item").annotate(mean=Avg("value")).values_list("mean", flat=True)
+    assert cells_of(board, board.columns[0].key)["Echo"].score == pytest.approx(np.mean(by_item))
+    for verdict, column in zip(results.criteria, board.columns[:3], strict=True):
+        first, *others = verdict.systems
+        cells = cells_of(board, column.key)
+        for each in others:
+            pair, cell = verdict.pair(first.name, each.name), cells[each.name]
+            assert (cell.score, cell.low, cell.high) == (each.estimate, each.low, each.high)
+            expected = "" if pair.is_certain else "open" if pair.differs else "tied"
+            assert (cell.standing, cell.p_best) == (expected, pair.adjusted)
+        shares_first = any(cells[each.name].standing == "tied" for each in others)
+        assert cells[first.name].standing == ("tied" if shares_first else "best")
+    assert {cell.standing for cell in cells_of(board, board.columns[2].key).values()} == {"tied"}  # fluency is chance
+    (sentence,) = board.rater_sentences
+    assert "Fluency: 3 raters cannot tell" in sentence.text
+    assert sentence.basis == f"{results.ratings:,} ratings by 3 raters of 40 items in “{campaign.name}”"
+    assert "Raters" not in headline(board)
 
 
 def test_mean_ratings_are_computed_once_until_ratings_change(world: World) -> None:

@@ -15,6 +15,7 @@ from annotation.models import Release, SourceKind
 from annotation.references.releases.selectors.facts import (
     Agreement,
     fallen_seeds_of,
+    raters_behind,
     recruitment_sentences,
     release_agreement,
     source_counts_of,
@@ -187,7 +188,7 @@ def _making(release: Release) -> str:
         "",
         f"{scheme.method}: `{scheme.formula}`.",
         "",
-        f"{ratings['judgements']:,} judgements ({ratings['kept']:,} ratings) by {ratings['raters']:,} raters count.",
+        f"{ratings['judgements']:,} judgements ({ratings['kept']:,} ratings) by {raters_behind(release)} count.",
         "",
         "What was left out, rule by rule, in this order:",
         "",

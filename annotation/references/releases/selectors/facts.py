@@ -22,6 +22,14 @@ RESAMPLES = 200  # as the live monitor's
 MOST_LEVELS = 25  # with more distinct values, alpha is computed on differences
 
 
+def raters_behind(release: Release) -> str:
+    """Return how many raters weigh the release's references; of medians or means that they are not known."""
+    if any(campaign.unknown_raters for campaign in release.reference_set.campaigns.all()):
+        return "raters who are not known"
+    n: int = release.report["ratings"]["raters"]
+    return f"{n:,} raters" if n != 1 else "1 rater"
+
+
 @dataclass(frozen=True)
 class Agreement:
     """Agreement of the judgements that count in a release; None with a reason if it is undefined."""

@@ -8,7 +8,6 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.core.chart_views import chart_urls
 from annotation.core.job_views import cancel_view, job_part, retry_view
-from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, perform
 from annotation.models import JobState, Release, Role
 from annotation.references import tasks
@@ -16,6 +15,7 @@ from annotation.references.releases.files.kinds import FILES
 from annotation.references.releases.forms import DeprecationForm
 from annotation.references.releases.selectors.facts import (
     fallen_seeds_of,
+    raters_behind,
     release_agreement,
     source_counts_of,
     split_counts,
@@ -55,7 +55,7 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
                 "weighted": f"of {references['all']:,} in the set",
                 "positive": f"{references['negative']:,} negative",
                 "items": f"of {items['with_weight']:,} weighted items",
-                "ratings": f"by {counted(release.report['ratings']['raters'], 'rater')}",
+                "ratings": f"by {raters_behind(release)}",
             },
             "chart": {
                 "title": "Distribution of weights",

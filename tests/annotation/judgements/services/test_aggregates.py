@@ -7,8 +7,14 @@ from django.urls import reverse
 from annotation.judgements.stand_ins import REASON
 from annotation.models import Dataset, Project
 from annotation.quality.selectors.monitoring.live import campaign_monitor
+from annotation.records.selectors.facts import campaign_facts
+from annotation.records.services.methods import methods_sentences
 from annotation.references.releases.services.releases import release_build, release_create
 from annotation.references.sets.services import reference_set_create
+from annotation.results.selectors.leading import leading_sentence
+from annotation.results.selectors.tables import SYSTEM_COLUMNS, system_rows
+from annotation.results.selectors.verdicts import compute_results
+from tests.annotation.judgements.services.shapes import MEDIANS as SYSTEM_MEDIANS
 from tests.annotation.judgements.services.shapes import stored
 from tests.annotation.worlds.datasets import example_dataset
 
@@ -77,3 +83,30 @@ def test_campaign_pages_say_that_only_medians_were_imported(dataset: Dataset, vi
 
 def test_the_reason_names_the_raters() -> None:
     assert "raters are not known" in REASON
+
+
+def test_the_number_of_raters_behind_medians_is_nowhere_said_to_be_one(dataset: Dataset, manager, as_user) -> None:
+    """Results, lists, the monitor, the records and a release say that it is not known."""
+    campaign, _ = stored(dataset, SYSTEM_MEDIANS, name="Medians")
+    unknown = "unknown (the file gives medians)"
+    assert campaign.unknown_raters == unknown
+
+    results = compute_results([campaign])
+
+    (verdict,) = results.criteria
+    assert (results.raters, verdict.raters, {each.raters for each in verdict.systems}) == (0, 0, {0})
+    rows = [dict(zip(SYSTEM_COLUMNS, row, strict=True)) for row in system_rows(results)]
+    shown = [(row["system"], row["estimate"], row["raters"]) for row in rows]
+    assert shown == [("SystemA", 4.75, None), ("SystemB", 2, None)]
+    assert leading_sentence(verdict).startswith("Raters ")
+    facts = campaign_facts(campaign)
+    assert f"The number of raters is {unknown}." in [each.text for each in methods_sentences(facts)]
+    client = as_user(manager)
+    for name, args, said in (
+        ("campaign-results", (campaign.pk,), 'data-label="Raters">unknown</td>'),
+        ("campaign-list", (), f'title="{unknown}">unknown'),
+        ("campaign-design", (campaign.pk,), f"raters whose number is {unknown}"),
+        ("campaign-monitor-fragment", (campaign.pk,), unknown),
+    ):
+        page = client.get(reverse(f"annotation:{name}", args=[dataset.project.slug, *args])).content.decode()
+        assert said in page, name

@@ -1,0 +1,44 @@
+"""What the names of a study's metrics leave out: settings in which they depart from those that readers presume."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from correlations.results.study import StudyResult
+from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import departures, usual_settings
+
+PAPERS = {"order": 2, "tokenize": "whitespace", "lowercase": True}  # Galley et al. (2015)
+
+
+def settings_in_words(result: StudyResult) -> str:
+    """Return the metrics with settings of their own, those with the same together; empty if all have the usual ones."""
+    by_settings: dict[str, list[str]] = {}
+    for row in result.rows:
+        if words := ", ".join(departures(row.signature)):
+            labels = by_settings.setdefault(words, [])
+            labels += [row.label] * (row.label not in labels)
+    parts = [
+        f"{_listed(labels)} {'has' if len(labels) == 1 else 'have'} {words}" for words, labels in by_settings.items()
+    ]
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def settings_note(result: StudyResult, specification: Mapping[str, Any]) -> str:
+    """Return these settings beside the usual ones, so that two numbers of one metric do not surprise."""
+    words = settings_in_words(result).removesuffix(".")
+    if not words:
+        return ""
+    papers = ", as in Galley et al. (2015)" if is_papers(specification) else ""
+    usual: dict[str, list[str]] = {}
+    for name in dict.fromkeys(row.metric for row in result.rows if departures(row.signature)):
+        usual.setdefault(", ".join(usual_settings(name)), []).append(METRICS[name].label)
+    presumed = "; ".join(f"{settings} for {_listed(labels)}" for settings, labels in usual.items())
+    return f"{words}{papers}. Usual, as in sacreBLEU, is {presumed}: scores with other settings are not comparable."
+
+
+def is_papers(specification: Mapping[str, Any]) -> bool:
+    return all(specification.get(name) == value for name, value in PAPERS.items())
+
+
+def _listed(labels: list[str]) -> str:
+    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"

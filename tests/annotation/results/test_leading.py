@@ -1,0 +1,68 @@
+"""Who leads by the raters follows the differences that the results call certain, open or not found."""
+
+import pytest
+
+from annotation.results.selectors.leading import leading, leading_sentence
+from tests.annotation.results.test_sentences import verdict
+
+CERTAIN, OPEN, NONE = (0.5, 0.2, 0.8, 0.01), (0.5, -0.1, 1.1, 0.01), (0.1, -0.2, 0.4, 0.6)
+APART = (float("nan"), float("nan"), float("nan"), float("nan"))
+
+
+def made(raters: int = 12, **to_first: tuple[float, float, float, float]):
+    """Return a verdict whose first system is A; what is given is its differences to the others."""
+    pairs = [("A", name, *numbers) for name, numbers in to_first.items()]
+    found = verdict(["A", *to_first], pairs, raters=raters)
+    found.pair = lambda a, b: next((pair for pair in found.pairs if {pair.first, pair.second} == {a, b}), None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("found", "standings", "sentence"),
+    [
+        (made(B=CERTAIN, C=CERTAIN), ["best", "", ""], "12 raters find A better than every other system."),
+        (
+            made(B=NONE, C=CERTAIN),
+            ["tied", "tied", ""],
+            "12 raters cannot tell A and B apart and put them first.",
+        ),
+        (made(B=NONE), ["tied", "tied"], "12 raters cannot tell A and B apart."),
+        (
+            made(B=OPEN, C=CERTAIN),
+            ["best", "open", ""],
+            "12 raters find A better than every other system. With other raters A may not lead B.",
+        ),
+        (made(B=OPEN, raters=1), ["best", "open"], "1 rater puts A first. With other raters A may not lead B."),
+        (made(B=OPEN, raters=0), ["best", "open"], "Raters put A first. That it leads B is not certain."),
+        (
+            made(B=NONE, C=OPEN, D=CERTAIN),
+            ["tied", "tied", "open", ""],
+            "12 raters cannot tell A and B apart and put them first. With other raters A may not lead C.",
+        ),
+        (
+            made(B=CERTAIN, C=APART),
+            ["best", "", "apart"],
+            "12 raters find A better than every other system that it shares items with.",
+        ),
+        (made(B=APART), ["", "apart"], "No system shares an item with A."),
+    ],
+)
+def test_the_first_place_is_shared_where_no_difference_is_found(found, standings, sentence) -> None:
+    assert [leading(found).standing(each.name) for each in found.systems] == standings
+    assert leading_sentence(found) == sentence
+
+
+def test_a_system_that_is_better_on_common_items_shares_the_first_place() -> None:
+    """B has the lower mean over its own items, and wins on those that both have."""
+    found = verdict(["A", "B"], [("B", "A", *CERTAIN)])
+    found.pair = lambda a, b: found.pairs[0]
+
+    assert (leading(found).ahead, leading(found).standing("A")) == (["B"], "tied")
+
+
+@pytest.mark.parametrize("undefined", [{"reason": "no comparison"}, {"parts": [["A"], ["B"]]}, {"systems": []}])
+def test_no_system_leads_where_strengths_are_undefined(undefined) -> None:
+    found = made(B=CERTAIN)
+    vars(found).update(undefined)
+
+    assert leading(found).first == leading_sentence(found) == ""
