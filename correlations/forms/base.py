@@ -8,9 +8,10 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms.forms import DeclarativeFieldsMetaclass
 
-from annotation.campaigns.rated import newest_of_outputs
+from annotation.campaigns.rated import usual_of_outputs
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Campaign, CampaignState, Criterion, Dataset, Release
+from annotation.rating.selectors.overlaps import overlaps
 from annotation.rating.selectors.ratings import scale_groups
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from annotation.references.sets.selectors import reasons_not_to_score
@@ -43,6 +44,9 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         weigh = " (its ratings weigh these references)"
         labelled = [(each.name, f"{each.name}{weigh if each.pk in weighing else ''}") for each in campaigns]
         offer_choices(self, "campaigns", labelled)
+        twice = [each.sentence for each in overlaps(campaigns)]
+        field = self.fields["campaigns"]
+        field.help_text = " ".join([str(field.help_text), *twice])
         self._offer_criteria(campaigns)
         notes = reasons_not_to_score(dataset, release.reference_set if release else None)
         labels = {name: f"{name} ({notes[name]})" if name in notes else name for name in systems}
@@ -103,11 +107,6 @@ def _weighing(release: Release | None) -> set[int]:
 
 
 def _usual_campaigns(campaigns: list[Campaign], others: QuerySet[Campaign], systems: Collection[str]) -> list[str]:
-    """Return the campaigns chosen at first, of ``others`` than those behind the weights.
-
-    They are imported ratings, else the newest campaign that rated outputs of these systems, else the only one.
-    """
-    if usual := [campaign.name for campaign in others.order_by("name") if campaign.imported]:
-        return usual
-    newest = newest_of_outputs(others, systems)
-    return [newest.name] if newest else [campaign.name for campaign in campaigns if len(campaigns) == 1]
+    """Return the campaign chosen at first, of ``others`` than those behind the weights; else the only one."""
+    usual = usual_of_outputs(others, systems)
+    return [usual.name] if usual else [campaign.name for campaign in campaigns if len(campaigns) == 1]

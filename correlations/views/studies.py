@@ -14,6 +14,7 @@ from annotation.core.job_views import job_part
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
+from annotation.rating.selectors.overlaps import overlaps
 from annotation.references.sets.selectors import without_equal_weights
 from correlations.forms.specifications import SpecificationForm
 from correlations.models import ParameterStudy, Study
@@ -21,7 +22,7 @@ from correlations.selectors.changes import changes_since
 from correlations.selectors.compared import finished_studies
 from correlations.selectors.joint import joint_studies
 from correlations.selectors.lists import AnyStudy, study_page
-from correlations.selectors.metrics import study_warning
+from correlations.selectors.metrics import study_warning, usual_texts
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
 from metrics.views.runs import chosen_texts
 
@@ -63,7 +64,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
 @project_view(Role.MANAGER)
 def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpResponse:
     project = request.project
-    texts = chosen_texts(request)
+    texts = chosen_texts(request, usual=usual_texts(project) if kind.model is Study else None)
     context: dict[str, Any] = {
         "project": project,
         "title": kind.label("New"),
@@ -83,6 +84,8 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
             study, created = result
             if created:
                 kind.task.delay_on_commit(study.pk)
+                for each in overlaps(list(study.campaigns.order_by("name"))):
+                    messages.warning(request, each.sentence)
             else:
                 messages.info(request, "Opened the existing study with these settings.")
             return redirect(kind.url("detail", project, study.pk))
