@@ -236,8 +236,10 @@ def contest(result: StudyResult, level: str | None = None, method: str | None = 
     test = next(each for each in result.significance.tests if (each.level, each.method) == (level, method))
     pairs = _of_test(result, test)
     if level == SYSTEMS and (reason := too_few_systems(_n_systems(result))):
-        untested = {"low": None, "high": None, "p": None, "p_holm": None, "reason": reason}
-        pairs = {places: replace(pair, **untested) for places, pair in pairs.items()}
+        pairs = {
+            places: replace(pair, low=None, high=None, p=None, p_holm=None, reason=reason)
+            for places, pair in pairs.items()
+        }
     return _contest(result, level, method, COEFFICIENTS[test.coefficient], test.draws, pairs)
 
 

@@ -21,7 +21,7 @@ from annotation.rating.selectors.ratings import JudgementTable, campaign_criteri
 from metrics.models import SystemRatings
 from metrics.scoring.resampling import SEED
 
-FORMAT = 3  # of the stored content; part of the key
+FORMAT = 4  # of the stored content; part of the key
 LEAST_SYSTEMS = 2
 
 
