@@ -58,12 +58,14 @@ def _verdict(verdict: CriterionVerdict) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _who(verdict: CriterionVerdict) -> str:
-    return counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
-
-
-def _verb(verdict: CriterionVerdict, verb: str) -> str:
-    return f"{_who(verdict)} {verb}{'s' if verdict.raters == 1 else ''}"
+def _by(verdict: CriterionVerdict) -> str:
+    """Return what the sentence rests on, and how many gave it: a mean, and not what each rater prefers."""
+    n, of = verdict.raters, "’s" if verdict.raters == 1 else "’"
+    if not n:
+        return "By the mean ratings" if verdict.by_means else "By the comparisons"
+    if verdict.by_means:
+        return f"By the mean of {counted(n, 'rater')}{of} ratings"
+    return f"By the comparisons of {counted(n, 'rater')}"
 
 
 def _rough(verdict: CriterionVerdict) -> str:
@@ -77,7 +79,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
     if len(compared) == len(verdict.pairs) == 1:
         (pair,) = compared
         difference = _difference(pair, verdict.of_means)
-        return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart: {difference}."
+        return f"{_by(verdict)}, {pair.first} and {pair.second} cannot be told apart: {difference}."
     best = verdict.systems[0]
     what = f"highest {'mean' if verdict.by_means else 'strength'}, {number(best.estimate)}"
     shared = [each.name for each in verdict.systems if number(each.estimate) == number(best.estimate)]
@@ -86,7 +88,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
         if len(shared) == 1
         else f"{listed(shared) if len(shared) <= MOST_PAIRS else f'{len(shared):,} systems'} share the {what}"
     )
-    return f"{_verb(verdict, 'find')} no certain difference between any two systems; {highest}."
+    return f"{_by(verdict)}, no difference between two systems is certain; {highest}."
 
 
 def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
@@ -116,7 +118,7 @@ def _leads_over_all(verdict: CriterionVerdict) -> list[PairVerdict]:
 
 def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> list[str]:
     least = leads[-1]
-    text = f"{_verb(verdict, 'find')} {least.first} better than every other system"
+    text = f"{_by(verdict)}, {least.first} is better than every other system"
     lead = f"{text}; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}."
     return [lead, *_among_others(verdict, [pair for pair in _compared(verdict) if pair not in leads])]
 
@@ -144,8 +146,8 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
     """Give each difference that is certain a sentence."""
     first, *others = certain
     sentences = [
-        f"{_verb(verdict, 'prefer')} {first.first} to {first.second}: {_difference(first, verdict.of_means)}.",
-        *(f"They also prefer {pair.first} to {pair.second}: {_difference(pair)}." for pair in others),
+        f"{_by(verdict)}, {first.first} is better than {first.second}: {_difference(first, verdict.of_means)}.",
+        *(f"{pair.first} is better than {pair.second}, too: {_difference(pair)}." for pair in others),
     ]
     if len(certain) == len(verdict.pairs) > 1:
         sentences.append(f"So the order is {_firm(verdict)}.")
@@ -153,11 +155,11 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
 
 
 def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
-    first_ones = [each.name for each in verdict.systems if each.cluster == verdict.systems[0].cluster]
+    first_ones = [each.name for each in verdict.systems if each.first_rank == 1]
     lead = (
-        f"{_verb(verdict, 'find')} no system ahead of all others: {listed(first_ones)} share the first place."
+        f"{_by(verdict)}, no system is ahead of all others: {listed(first_ones)} may each be first."
         if 1 < len(first_ones) < len(verdict.systems)
-        else f"{_verb(verdict, 'put')} {verdict.systems[0].name} first, but it is not certain that it leads all others."
+        else f"{_by(verdict)}, {verdict.systems[0].name} comes first, but it is not certain that it leads all others."
     )
     n_pairs, widest = len(_compared(verdict)), certain[0]
     how_many = (

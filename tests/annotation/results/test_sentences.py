@@ -6,7 +6,7 @@ from annotation.results.selectors.sentences import verdict_sentence
 from annotation.results.selectors.verdicts import PairVerdict
 
 
-def verdict(names, differences, clusters=None, raters=12):
+def verdict(names, differences, first=(), raters=12):
     """``differences``: first, second, difference, low, high, p."""
     pairs = [
         PairVerdict(first, second, difference, low, high, p=p, adjusted=p, items=30)
@@ -14,7 +14,7 @@ def verdict(names, differences, clusters=None, raters=12):
     ]
     return SimpleNamespace(
         systems=[
-            SimpleNamespace(name=name, estimate=3.0, low=2.5, high=3.5, cluster=(clusters or {}).get(name, 1))
+            SimpleNamespace(name=name, estimate=3.0, low=2.5, high=3.5, first_rank=1 if name in first else 2)
             for name in names
         ],
         pairs=sorted(pairs, key=lambda pair: -pair.difference),
@@ -32,7 +32,8 @@ def test_the_first_of_all_is_named_with_its_smallest_lead():
     few = verdict_sentence(verdict(["A", "B", "C"], pairs, raters=3))
     assert "The order of the others is clear for these 3 raters, too." in few
     assert verdict_sentence(verdict(["A", "B", "C"], pairs, raters=0)) == (
-        "Raters find A better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
+        "By the mean ratings, A is better than every other system; its smallest lead, over B, is +0.40 on a "
+        "scale of 1 to 5, "
         "95% interval 0.10 to 0.70. The order of the others is certain, too."
     )
 
@@ -51,7 +52,8 @@ def test_the_difference_that_is_not_certain_is_named_and_few_raters_are_called_r
         raters=3,
     )
     assert verdict_sentence(four) == (
-        "3 raters find aurora better than every other system; its smallest lead, over cobalt, is +1.09 on a scale of "
+        "By the mean of 3 raters’ ratings, aurora is better than every other system; its smallest lead, over "
+        "cobalt, is +1.09 on a scale of "
         "1 to 5, 95% interval 0.83 to 1.35. cobalt and birch cannot be told apart: +0.07, 95% interval −0.22 to 0.37. "
         "With only 3 raters, how much others would differ is known only roughly."
     )
@@ -64,12 +66,14 @@ def test_where_nothing_is_certain_no_system_is_called_better():
         ("aurora", "birch", 0.18, -2.7, 3.1, 0.9),
     ]
     assert verdict_sentence(verdict(["aurora", "birch", "dune"], few, raters=4)) == (
-        "4 raters find no certain difference between any two systems; aurora, birch and dune share the highest mean, "
+        "By the mean of 4 raters’ ratings, no difference between two systems is certain; aurora, birch and dune "
+        "share the highest mean, "
         "3.00. With only 4 raters, how much others would differ is known only roughly."
     )
     open_ = [("A", "B", 0.52, -0.53, 1.57, 0.3)]
     assert verdict_sentence(verdict(["A", "B"], open_)) == (
-        "12 raters cannot tell A and B apart: +0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57."
+        "By the mean of 12 raters’ ratings, A and B cannot be told apart: +0.52 on a scale of 1 to 5, 95% "
+        "interval −0.53 to 1.57."
     )
     same = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", 0.3, 0.1, 0.5, 0.01), ("A", "B", 0.0, -1e-17, 1e-17, 1.0)]
     assert verdict_sentence(verdict(["A", "B", "C"], same)).endswith("A and B have the same ratings throughout.")
@@ -85,11 +89,20 @@ def test_of_many_differences_the_largest_is_given():
         ("A", "B", 0.2, -0.2, 0.6, 0.5),
         ("C", "D", 0.4, 0.1, 0.7, 0.04),
     ]
-    assert verdict_sentence(verdict(names, many, {"C": 2, "D": 2})) == (
-        "12 raters find no system ahead of all others: A and B share the first place. Of 6 differences 5 are certain, "
+    assert verdict_sentence(verdict(names, many, first=("A", "B"))) == (
+        "By the mean of 12 raters’ ratings, no system is ahead of all others: A and B may each be first. Of 6 "
+        "differences 5 are certain, "
         "the largest between A and D: +0.90 on a scale of 1 to 5, 95% interval 0.20 to 2.00. "
         "A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
     )
+
+
+def test_what_rests_on_comparisons_or_on_one_rater_says_so():
+    pair = [("A", "B", 0.5, 0.1, 0.9, 0.01)]
+    by_comparisons = verdict(["A", "B"], pair, raters=6)
+    by_comparisons.by_means, by_comparisons.of_means = False, ""
+    assert verdict_sentence(by_comparisons).startswith("By the comparisons of 6 raters, A is better than B: +0.50, 95%")
+    assert verdict_sentence(verdict(["A", "B"], pair, raters=1)).startswith("By the mean of 1 rater’s ratings, A is")
 
 
 def test_systems_without_a_common_item_are_not_compared():
@@ -100,7 +113,7 @@ def test_systems_without_a_common_item_are_not_compared():
         ("Dusek", "WEN", *nothing),
     ]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
-        "12 raters find no certain difference between any two systems; "
+        "By the mean of 12 raters’ ratings, no difference between two systems is certain; "
         "Dusek, WEN and LOLS share the highest mean, 3.00. "
         "Dusek and WEN have no item in common and are not compared."
     )
@@ -111,6 +124,7 @@ def test_systems_without_a_common_item_are_not_compared():
     )
     certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)) == (
-        "12 raters prefer WEN to LOLS: +0.60 on a scale of 1 to 5, 95% interval 0.30 to 0.90. "
+        "By the mean of 12 raters’ ratings, WEN is better than LOLS: +0.60 on a scale of 1 to 5, 95% interval "
+        "0.30 to 0.90. "
         "Dusek and WEN have no item in common and are not compared."
     )
