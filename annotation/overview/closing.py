@@ -1,6 +1,7 @@
 """What to do with a campaign's ratings once everything planned is rated, or it is closed, by what was rated."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -93,10 +94,13 @@ def _score(campaign: Campaign) -> NextStep:
 
 
 def _study(campaign: Campaign) -> NextStep:
-    """Return the way to a study: with the newest weights of the data set, or without where it has none."""
+    """Return the way to a study: with the newest weights of the data set, unless its systems were scored without any."""
     slug, question = campaign.project.slug, "Which metric agrees with the raters?"
     done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
-    release = done.order_by("-finished_at").first()
+    project: Any = campaign.project  # the app above holds score runs
+    runs = project.score_runs.filter(dataset=campaign.dataset_id, state=JobState.DONE)
+    is_plain = runs.exists() and not runs.filter(release__isnull=False).exists()
+    release = None if is_plain else done.order_by("-finished_at").first()
     query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
     text = f"{question} A study compares each metric with the ratings of the systems' outputs."
     if release is None:

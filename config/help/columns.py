@@ -16,8 +16,9 @@ CERTAINTY = {
 COLUMNS: dict[str, dict[str, str]] = {
     "campaigns": {
         "Shown": "How an item is shown to raters: a single response, a pair, or a list.",
-        "Items": "The items that raters see, each with as many slots as it needs ratings.",
-        "Rated": "How many slots are filled, of all slots.",
+        "Items": "Items of the data set about which raters are asked.",
+        "Responses": "Texts to rate; identical texts of several systems for an item are one.",
+        "Slots filled": "How many answers there are, of all that are planned.",
         "Raters": "How many people have rated at least once.",
     },
     "datasets": {

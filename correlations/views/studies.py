@@ -1,7 +1,6 @@
 """Studies of either kind: list, create, watch, read."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -17,8 +16,7 @@ from annotation.models import JobState, Project, Role
 from annotation.rating.selectors.overlaps import overlaps
 from annotation.references.sets.selectors import without_equal_weights
 from correlations.forms.specifications import SpecificationForm
-from correlations.models import ParameterStudy, Study
-from correlations.selectors.changes import changes_since
+from correlations.models import Study
 from correlations.selectors.compared import finished_studies
 from correlations.selectors.joint import joint_studies
 from correlations.selectors.lists import AnyStudy, study_page
@@ -109,18 +107,8 @@ def study_detail(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -
         "spec": study.specification,
     }
     if study.state == JobState.DONE:
-        context |= kind.report(study, page.result) | {
-            "tokenizer_warning": study_warning(study),
-            "changes": changes_since(study),
-            "again_url": f"{kind.url('create', project)}?{urlencode(_same_texts(study))}",
-        }
+        context |= kind.report(study, page.result) | {"tokenizer_warning": study_warning(study)}
     return render(request, "correlations/study_detail.html", context)
-
-
-def _same_texts(study: Study | ParameterStudy) -> dict[str, object]:
-    """Return the address's arguments of the form that begins with a study's texts, and settings if it can."""
-    texts = {"release": study.release_id} if study.release_id else {"dataset": study.dataset_id}
-    return {**texts, "like": study.pk} if isinstance(study, Study) else dict(texts)
 
 
 def _compare_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:

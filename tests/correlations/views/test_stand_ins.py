@@ -231,6 +231,9 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     assert answer["ranking"]["soft"] == pytest.approx(1.0)
 
 
+QUESTIONS_OF_A_STUDY = ("study-stand-in", "study-levels", "study-significance", "study-sensitivity")
+
+
 def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question_leads(
     study: Study, manager, as_user
 ) -> None:
@@ -240,8 +243,11 @@ def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question
 
     assert changes_since(study) == "Since this study began, 1 rater was excluded."
     page = as_user(manager).get(address(study, "study-detail")).content.decode()
-    assert "1 rater was excluded. Its numbers are of the ratings before." in page
-    assert f"like={study.pk}" in page
+    changed = "<strong>Out of date.</strong> Since this study began, 1 rater was excluded. These numbers are of the"
+    others = [as_user(manager).get(address(study, name)).content.decode() for name in QUESTIONS_OF_A_STUDY]
+    for shown in (page, *others):
+        assert changed in shown
+        assert f"like={study.pk}" in shown
     (old,) = stand_in_findings(study.project, 2)
     assert old.sure.startswith("Since this study began, 1 rater was excluded.")
     again, created = study_create(project=study.project, name="Cats", specification=study.specification, by=None)
