@@ -94,7 +94,7 @@ def _score(campaign: Campaign) -> NextStep:
 
 
 def _study(campaign: Campaign) -> NextStep:
-    """Return the way to a study: with the newest weights of the data set, unless its systems were scored without any."""
+    """Return the way to a study: with the newest weights of the data set, unless it was scored without any."""
     slug, question = campaign.project.slug, "Which metric agrees with the raters?"
     done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
     project: Any = campaign.project  # the app above holds score runs

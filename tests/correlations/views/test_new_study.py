@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, Release, ReleaseWeight, ResponseSource, SourceKind, System
+from annotation.overview.closing import ways_on
 from correlations.forms.studies import StudyForm
 from correlations.services.studies import study_create
 from metrics.selectors.copies import systems_that_copy
@@ -72,11 +73,17 @@ def campaign_clone_with_ratings(campaign: Campaign) -> Campaign:
 def test_a_release_is_chosen_at_first_only_if_a_metric_reads_weights(world: World, manager, as_user) -> None:
     url = reverse("correlations:study-create", args=[world.project.slug])
     assert as_user(manager).get(url).context["release"] == world.release, "ΔBLEU is ticked"
+    assert f"?release={world.release.pk}" in way_to_a_study(world)
     make_imported_run(world, lowest=1.0, highest=5.0)
     page = as_user(manager).get(url)
     assert page.context["release"] is None
+    assert f"?dataset={world.dataset.pk}" in way_to_a_study(world)
     assert page.context["texts"].dataset == world.dataset
     assert as_user(manager).get(url, {"release": world.release.pk}).context["release"] == world.release
+
+
+def way_to_a_study(world: World) -> str:
+    return next(step.url for step in ways_on(world.output_campaign) if step.action == "Start a study")
 
 
 def test_systems_that_copy_references_are_named_before_the_study_starts(world: World) -> None:
