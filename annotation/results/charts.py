@@ -69,7 +69,12 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         .mark_bar(cornerRadius=1)
         .encode(
             y=_systems(verdict),
-            x=alt.X("ratings:Q", stack="normalize", title=what, axis=alt.Axis(format="%", grid=False)),
+            x=alt.X(
+                "ratings:Q",
+                stack="normalize",
+                title=what,
+                axis=alt.Axis(format="%", grid=False, values=[0, 0.25, 0.5, 0.75, 1], labelFlush=True),
+            ),
             color=alt.Color(
                 "value:N",
                 sort=names,
