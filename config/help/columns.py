@@ -376,6 +376,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "seed-levels": {
         "Mean at least": "The lowest mean rating of a seed's original response.",
         "Kept": "Items that would become seeds.",
+        "Share": "Of all candidates: items with an original response.",
     },
     "parameter-study": {
         "n-grams": "How many of that length the language model lists, of all up to that length.",

@@ -170,7 +170,7 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
     worse = replace(open_question, p=(0.999,) * 3)
     for margin, claimed in (
         (worse, "Oracle cannot: it beats"),
-        (open_question, "Not shown either way for Oracle: it beats"),
+        (open_question, "Undecided for Oracle: it beats"),
     ):
         assert f"{claimed} 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins={"crowd": margin}))
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
@@ -200,7 +200,7 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study:
     many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
     verdict, why, finding, methods = answers(left_out=many)
     few = "only 3 of 23 raters rated enough outputs to be tested (30 each), and gave 351 of 751 ratings"
-    assert verdict == f"Not shown either way for Oracle: {few}."
+    assert verdict == f"Undecided for Oracle: {few}."
     assert "but these raters do not speak for all" in why
     assert finding == f"Whether a judge can stand in for a rater here is not shown: {few}."
     assert "of 23 raters 3 were tested, with 351 of 751 ratings; 3 of them agree" in methods
