@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.numbers import counted
-from annotation.models import Campaign, CampaignState, JobState, Release
+from annotation.models import Campaign, CampaignState, JobState, Release, ResponseSource, SourceKind
 from annotation.overview.registry import NextStep
 from annotation.quality.selectors.decisions import replaceable
 
@@ -99,7 +99,9 @@ def _study(campaign: Campaign) -> NextStep:
     done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
     project: Any = campaign.project  # the app above holds score runs
     runs = project.score_runs.filter(dataset=campaign.dataset_id, state=JobState.DONE)
-    is_plain = runs.exists() and not runs.filter(release__isnull=False).exists()
+    of_references = {"item__dataset": campaign.dataset_id, "kind__in": SourceKind.of_references()}
+    has_references = ResponseSource.objects.filter(**of_references).exists()
+    is_plain = has_references and runs.exists() and not runs.filter(release__isnull=False).exists()
     release = None if is_plain else done.order_by("-finished_at").first()
     query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
     text = f"{question} A study compares each metric with the ratings of the systems' outputs."

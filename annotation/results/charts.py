@@ -109,7 +109,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     ]
     what = [
         f"Difference in {'points' if verdict.by_means else 'log odds'}: {verdict.criterion}",
-        f"95% intervals{', corrected for their number' if len(rows) > 1 else ''}",
+        f"95% intervals{', corrected' if len(rows) > 1 else ''}",
     ]
     colours = palette(theme)
     kinds = [kind for kind in (CERTAIN, OPEN) if any(row["sure"] == kind for row in rows)]

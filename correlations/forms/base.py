@@ -10,7 +10,7 @@ from django.forms.forms import DeclarativeFieldsMetaclass
 
 from annotation.campaigns.rated import usual_of_outputs
 from annotation.core.forms import RefusableForm, offer_choices
-from annotation.models import Campaign, CampaignState, Criterion, Dataset, Release
+from annotation.models import Campaign, CampaignState, Criterion, Dataset, Rating, Release
 from annotation.rating.selectors.overlaps import overlaps
 from annotation.rating.selectors.ratings import scale_groups
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
@@ -41,9 +41,8 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         campaigns = _rated_campaigns(dataset)
         systems = list(dataset.systems.values_list("name", flat=True))
         weighing = _weighing(release)
-        weigh = " (its ratings weigh these references)"
-        labelled = [(each.name, f"{each.name}{weigh if each.pk in weighing else ''}") for each in campaigns]
-        offer_choices(self, "campaigns", labelled)
+        rated = {each.pk for each in campaigns if Rating.objects.filter(campaign=each).exists()}
+        offer_choices(self, "campaigns", [(each.name, _labelled(each, weighing, rated)) for each in campaigns])
         twice = [each.sentence for each in overlaps(campaigns)]
         field = self.fields["campaigns"]
         field.help_text = " ".join([str(field.help_text), *twice])
@@ -99,6 +98,12 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
 def _rated_campaigns(dataset: Dataset) -> list[Campaign]:
     """Return the started campaigns of the data set."""
     return list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
+
+
+def _labelled(campaign: Campaign, weighing: Collection[int], rated: Collection[int]) -> str:
+    if campaign.pk not in rated:
+        return f"{campaign.name} (no ratings yet)"
+    return f"{campaign.name} (its ratings weigh these references)" if campaign.pk in weighing else campaign.name
 
 
 def _weighing(release: Release | None) -> set[int]:

@@ -34,13 +34,16 @@ def imported_runs(project: Project, dataset: Dataset | None = None) -> list[Scor
 
 
 def usual_texts(project: Project) -> Dataset | None:
-    """Return the data set that was scored last, if nothing scored here reads weights; else None: a release is usual."""
+    """Return the data set that was scored last, if it has references and nothing scored here reads weights.
+
+    Else None: then a release is usual.
+    """
     runs = ScoreRun.objects.filter(project=project, state=JobState.DONE).order_by("-pk")
     computed = set(runs.order_by().values_list("metric", flat=True).distinct())
     newest = runs.select_related("dataset").first()
     if newest is None or any(METRICS[name]().needs_weights for name in computed - {External.name}):
         return None
-    return newest.dataset
+    return newest.dataset if plain_sources(newest.dataset_id, SourceKind.of_references()).exists() else None
 
 
 def offered_metrics(

@@ -75,6 +75,9 @@ def test_a_release_is_chosen_at_first_only_if_a_metric_reads_weights(world: Worl
     assert as_user(manager).get(url).context["release"] == world.release, "ΔBLEU is ticked"
     assert f"?release={world.release.pk}" in way_to_a_study(world)
     make_imported_run(world, lowest=1.0, highest=5.0)
+    assert as_user(manager).get(url).context["release"] == world.release, "the data set has no references of its own"
+    source = ResponseSource.objects.filter(item=world.items[0])[0]
+    ResponseSource.objects.create(response=source.response, item=source.item, kind=SourceKind.HUMAN)
     page = as_user(manager).get(url)
     assert page.context["release"] is None
     assert f"?dataset={world.dataset.pk}" in way_to_a_study(world)
