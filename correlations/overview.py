@@ -15,6 +15,7 @@ from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.study import StudyResult
 from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.headlines import Headline, study_headline
+from correlations.selectors.levels import too_few_systems
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import best_row, few_units
 from correlations.selectors.stand_in_words import stand_in_finding, stand_in_judge
@@ -96,7 +97,9 @@ def study_setback(project: Project) -> NextStep | None:
 def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield where the first parameter of each parameter study is best."""
     done = project.parameter_studies.filter(state=JobState.DONE).order_by("-finished_at")
-    for study in done.only("name", "result", "finished_at")[:most]:
+    for study in done.only("name", "result", "finished_at", "specification")[:most]:
+        if too_few_systems(len(study.specification["systems"])):
+            continue  # its coefficients are over systems
         result = study.read_result()
         report = SweepReport(result.sweeps[0], result)
         if report.best_value is None or report.sweep.best_point is None:

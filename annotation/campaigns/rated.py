@@ -6,7 +6,7 @@ from typing import NamedTuple
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.core.caching import cached
-from annotation.models import Campaign, CampaignState, Response, ResponseSource, SourceKind
+from annotation.models import Campaign, CampaignState, Rating, Response, ResponseSource, SourceKind
 
 RATED_SECONDS = 24 * 3600  # what a launched campaign rates hardly changes
 MOST = 50  # campaigns of a data set, newest first
@@ -42,11 +42,21 @@ def raters_of_references(campaigns: QuerySet[Campaign]) -> list[Campaign]:
     return [campaign for campaign, of in _with_ratings(campaigns) if of.references and not of.mostly_outputs]
 
 
-def newest_of_outputs(campaigns: QuerySet[Campaign], systems: Collection[str]) -> Campaign | None:
-    """Return the newest of the campaigns that has ratings, most of them of outputs, and some of these systems."""
+def usual_of_outputs(campaigns: QuerySet[Campaign], systems: Collection[str]) -> Campaign | None:
+    """Return the campaign whose ratings of these systems' outputs are taken first; None if none has any.
+
+    It is the one that was closed last; if none is closed, the one with most ratings.
+    """
     theirs = ResponseSource.objects.filter(kind=SourceKind.SYSTEM, system__name__in=systems)
-    rated = (campaign for campaign, of in _with_ratings(campaigns) if of.mostly_outputs)
-    return next((each for each in rated if theirs.filter(response__unit_responses__unit__campaign=each).exists()), None)
+    has_ratings = Exists(Rating.objects.filter(campaign=OuterRef("pk")))
+    launched = campaigns.exclude(state=CampaignState.DRAFT).filter(has_ratings).order_by("-pk")[:MOST]
+    of_systems = [each for each in launched if theirs.filter(response__unit_responses__unit__campaign=each).exists()]
+    rated = [each for each in of_systems if rated_by(each).mostly_outputs]
+    rated = rated or [each for each in of_systems if each.imported]  # of outputs that are references, too
+    closed = [campaign for campaign in rated if campaign.state == CampaignState.CLOSED]
+    if closed:
+        return max(closed, key=lambda campaign: (campaign.closed_at or campaign.created_at, campaign.pk))
+    return max(rated, key=lambda campaign: campaign.ratings.count(), default=None)
 
 
 def kinds_rated(campaigns: Iterable[Campaign]) -> set[tuple[str, str]]:

@@ -35,12 +35,15 @@ from annotation.models import (
     SourceKind,
     Target,
     Unit,
+    UnitResponse,
 )
+from annotation.weighting.exclusion.measured import MedianSecondsBelow
 
 CHARACTERS_PER_SECOND = 20.0  # some 240 English words a minute, read with understanding
 CHARACTERS_TYPED_PER_SECOND = 3.0  # some 40 English words a minute
 SECONDS_PER_ANSWER = 3.0
 SECONDS_PER_SCREEN = 2.0
+OF_ESTIMATE = 5  # times as fast as estimated is too fast; a rule asks for no less than its usual seconds
 
 # Columns of the log of ratings, by the columns of the database that they show; those of the times follow.
 LOGGED = {
@@ -82,6 +85,7 @@ def plain_campaigns(project: Project) -> QuerySet[Campaign]:
 def campaigns_of(project: Project) -> QuerySet[Campaign]:
     """Return campaigns with ``n_units``, ``n_done`` (filled slots), ``n_raters`` and ``n_wanted`` (slots).
 
+    ``n_items`` and ``n_responses`` count those of the data set: of an item, several responses may be units.
     ``n_left_out`` counts the filled slots of excluded raters.
     """
     judged = Presentation.objects.filter(
@@ -96,6 +100,8 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
         plain_campaigns(project)
         .annotate(
             n_units=count_of(Unit.objects.all(), "campaign"),
+            n_items=count_of(Unit.objects.all(), "campaign", "item", distinct=True),
+            n_responses=count_of(UnitResponse.objects.all(), "unit__campaign", "response", distinct=True),
             n_done=count_of(judged, "campaign"),
             n_left_out=count_of(judged.filter(Exists(excluded)), "campaign"),
             n_raters=count_of(judged, "campaign", "rater", distinct=True),
@@ -379,3 +385,16 @@ def seconds_per_screen(campaign: Campaign) -> float:
     typed = (writing.least + writing.most) / 2 / CHARACTERS_TYPED_PER_SECOND if writing.asks else 0.0
     reading = (context + around + shown * text) / CHARACTERS_PER_SECOND
     return SECONDS_PER_SCREEN + reading + SECONDS_PER_ANSWER * answers + typed
+
+
+def too_fast(campaign: Campaign) -> int:
+    """Return the seconds below which an answer is too fast: an item with several texts takes longer to read."""
+    return max(int(MedianSecondsBelow.suggested["seconds"]), int(seconds_per_screen(campaign) // OF_ESTIMATE))
+
+
+def too_fast_because(campaign: Campaign) -> str:
+    """Return where the seconds of ``too_fast`` come from."""
+    least, estimate = int(MedianSecondsBelow.suggested["seconds"]), seconds_per_screen(campaign)
+    if estimate // OF_ESTIMATE > least:
+        return f"a fifth of the {estimate:.0f} s that reading and answering an item should take"
+    return f"the least that the rule asks for; reading and answering an item should take {estimate:.0f} s"

@@ -97,7 +97,7 @@ def to_close(project: Project) -> Iterator[Need]:
     for row in at_work(project):
         campaign, left = row.campaign, row.left
         if row.is_complete:
-            text = f"“{campaign.name}” has all its ratings, but is not closed: anyone with its link can still join."
+            text = f"“{campaign.name}” has all its ratings, but is not closed: its link leads to nothing more to rate."
             yield Need(row.at, text, "Open the campaign to close it", row.url)
         elif row.is_filled:
             yield Need(row.at, f"“{campaign.name}”: {replace_text(row.left_out)}", "Reopen", replace_url(campaign))

@@ -1,6 +1,7 @@
 """What to do with a campaign's ratings once everything planned is rated, or it is closed, by what was rated."""
 
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -8,7 +9,7 @@ from django.urls import reverse
 from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.numbers import counted
-from annotation.models import Campaign, CampaignState, JobState, Release
+from annotation.models import Campaign, CampaignState, JobState, Release, ResponseSource, SourceKind
 from annotation.overview.registry import NextStep
 from annotation.quality.selectors.decisions import replaceable
 
@@ -93,10 +94,15 @@ def _score(campaign: Campaign) -> NextStep:
 
 
 def _study(campaign: Campaign) -> NextStep:
-    """Return the way to a study: with the newest weights of the data set, or without where it has none."""
+    """Return the way to a study: with the newest weights of the data set, unless it was scored without any."""
     slug, question = campaign.project.slug, "Which metric agrees with the raters?"
     done = Release.objects.filter(reference_set__dataset=campaign.dataset_id, state=JobState.DONE, deprecated_at=None)
-    release = done.order_by("-finished_at").first()
+    project: Any = campaign.project  # the app above holds score runs
+    runs = project.score_runs.filter(dataset=campaign.dataset_id, state=JobState.DONE)
+    of_references = {"item__dataset": campaign.dataset_id, "kind__in": SourceKind.of_references()}
+    has_references = ResponseSource.objects.filter(**of_references).exists()
+    is_plain = has_references and runs.exists() and not runs.filter(release__isnull=False).exists()
+    release = None if is_plain else done.order_by("-finished_at").first()
     query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
     text = f"{question} A study compares each metric with the ratings of the systems' outputs."
     if release is None:

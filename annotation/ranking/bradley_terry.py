@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from annotation.ranking.clustered import Clusters, two_way_variance
+from annotation.ranking.family import family
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -59,6 +60,9 @@ class Certainty:
         Of the strength of the row less that of the column.
     p_values : (n, n) float
         Of no difference, two-sided, not corrected.
+    adjusted, family_low, family_high : (n, n) float
+        The same by Holm's correction over all pairs, and intervals of differences that hold together and agree with it:
+        see ``annotation.ranking.family``.
     order_low, order_high : float
         Of the effect of the first place.
     """
@@ -68,6 +72,9 @@ class Certainty:
     difference_low: FloatArray
     difference_high: FloatArray
     p_values: FloatArray
+    adjusted: FloatArray
+    family_low: FloatArray
+    family_high: FloatArray
     order_low: float
     order_high: float
 
@@ -186,8 +193,9 @@ def bradley_terry_certainty(
     n = fit.strengths.size
     comparisons = _checked(first, second, outcome, n)
     low, high = np.full((2, n), np.nan)
-    difference_low, difference_high, p_values = (np.full((n, n), np.nan) for _ in range(3))
-    certainty = Certainty(low, high, difference_low, difference_high, p_values, np.nan, np.nan)
+    difference_low, difference_high, p_values, adjusted, family_low, family_high = np.full((6, n, n), np.nan)
+    of_pairs = (difference_low, difference_high, p_values, adjusted, family_low, family_high)
+    certainty = Certainty(low, high, *of_pairs, np.nan, np.nan)
     if fit.reason:
         return certainty
     counted = np.ones(len(comparisons)) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -197,14 +205,22 @@ def bradley_terry_certainty(
         own = ((comparisons[:, :2] == system).any(axis=1)) * counted
         half = two_way_variance(moved[:, system], clusters, own).half_width()
         low[system], high[system] = fit.strengths[system] - half, fit.strengths[system] + half
-    for i, j in combinations(range(n), 2):
+    pairs, variances = list(combinations(range(n), 2)), []
+    for i, j in pairs:
         own = np.isin(comparisons[:, :2], (i, j)).any(axis=1) * counted
         difference = fit.strengths[i] - fit.strengths[j]
-        variance = two_way_variance(moved[:, i] - moved[:, j], clusters, own)
+        variance = two_way_variance(moved[:, i] - moved[:, j], clusters, own, whole_raters=True)
         half, p = variance.half_width(), variance.p_value(difference)
         difference_low[i, j], difference_high[i, j] = difference - half, difference + half
         difference_low[j, i], difference_high[j, i] = -difference - half, -difference + half
         p_values[i, j] = p_values[j, i] = p
+        variances.append(variance)
+    apart = [fit.strengths[i] - fit.strengths[j] for i, j in pairs]
+    together = family(apart, variances, [p_values[pair] for pair in pairs])
+    for at, (i, j) in enumerate(pairs):
+        adjusted[i, j] = adjusted[j, i] = together.adjusted[at]
+        family_low[i, j], family_high[i, j] = together.family_low[at], together.family_high[at]
+        family_low[j, i], family_high[j, i] = -together.family_high[at], -together.family_low[at]
     if not fit.order:
         return certainty
     half = two_way_variance(moved[:, -1], clusters, counted).half_width()

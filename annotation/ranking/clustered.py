@@ -2,7 +2,9 @@
 
 Ratings by one rater share that rater's severity, and ratings of one item its difficulty. The variance of a mean is then
 that of items, plus what raters add to it (two-way clustering [1]). Few raters say little about raters, so each of the
-two parts has its own quantile of Student's t [2].
+two parts has its own quantile of Student's t [2]. What single ratings vary by is in both: it is taken from the raters'
+part for the mean of a system, and from the items' for a difference. There the few degrees of freedom of few raters are
+left whole, so that tests stay honest at the small p that a correction for many differences asks for.
 
 References
 ----------
@@ -53,7 +55,7 @@ class Clusters:
 
 @dataclass(frozen=True)
 class TwoWayVariance:
-    """The variance of an estimate: of items, and what raters add; NaN of items if there are too few of either.
+    """The variance of an estimate in two parts, of items and of raters; NaN if there are too few of either.
 
     ``n_items`` and ``n_raters`` are effective: unequal shares count as fewer.
     """
@@ -92,7 +94,9 @@ class TwoWayVariance:
 UNKNOWN = TwoWayVariance(np.nan, np.nan, np.nan, np.nan)
 
 
-def two_way_variance(influence: FloatArray, clusters: Clusters, weight: FloatArray) -> TwoWayVariance:
+def two_way_variance(
+    influence: FloatArray, clusters: Clusters, weight: FloatArray, *, whole_raters: bool = False
+) -> TwoWayVariance:
     """Return the variance of an estimate that is a sum over observations.
 
     Parameters
@@ -103,6 +107,8 @@ def two_way_variance(influence: FloatArray, clusters: Clusters, weight: FloatArr
     weight : (n,) float
         The share of each observation in the estimate, 0 or more: from them follows how many items and raters there are
         in effect.
+    whole_raters : bool
+        Whether the variance between single ratings is taken from that between items, and not from that between raters.
     """
     items, n_items = _between(influence, clusters.item, weight)
     if clusters.rater is None:
@@ -111,6 +117,8 @@ def two_way_variance(influence: FloatArray, clusters: Clusters, weight: FloatArr
     if not (n_items > 1 and n_raters > 1):
         return UNKNOWN
     cells = float((np.bincount(clusters.cell, influence) ** 2).sum())
+    if whole_raters:
+        return TwoWayVariance(max(items - min(cells, raters), 0.0), n_items, raters, n_raters)
     return TwoWayVariance(items, n_items, max(raters - cells, 0.0), n_raters)
 
 

@@ -25,7 +25,7 @@ class Separation:
     n_items : items behind it, 2 or more; unequal shares count as fewer.
     between : variance over items that further ratings of them do not reduce.
     noise : variance that ratings add now.
-    raters, n_raters : what raters add beside, and their number; further ratings by them do not reduce it.
+    raters, n_raters : what raters add beside, and their number, more than 1; further ratings by them do not reduce it.
     """
 
     difference: float
@@ -63,8 +63,9 @@ class Separation:
         left = self.noise if noise is None else noise
         n = self.n_items * items
         of_items = float(stdtrit(n - 1, 1 - alpha / 2))
-        of_raters = float(stdtrit(self.n_raters - 1, 1 - alpha / 2)) if self.raters else 0.0
-        return float(np.sqrt(of_items**2 * (self.between + left) / items + of_raters**2 * self.raters))
+        # Single ratings vary with their raters, as in the intervals of the results.
+        of_raters = float(stdtrit(self.n_raters - 1, 1 - alpha / 2)) if np.isfinite(self.n_raters) else of_items
+        return float(np.sqrt(of_items**2 * self.between / items + of_raters**2 * (self.raters + left / items)))
 
     def chance(self, *, noise: float | None = None, items: float = 1.0, alpha: float = 0.05) -> float:
         """Return the chance, in [0, 1], that the difference is then significant at ``alpha``.

@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from annotation.ranking.clustered import Clusters, TwoWayVariance, two_way_variance
-from annotation.ranking.holm import holm_adjusted
+from annotation.ranking.clustered import UNKNOWN, Clusters, TwoWayVariance, two_way_variance
+from annotation.ranking.family import family
 from annotation.ranking.signed_ranks import signed_rank_p
 
 FloatArray = npt.NDArray[np.float64]
@@ -18,6 +18,7 @@ PERMUTATIONS = 9_999
 PERMUTATIONS_PER_PAIR = 40  # at least: a pair's smallest p by Holm is then half of 0.05
 MOST_PERMUTATIONS = 100_000  # enough for 5,000 pairs, those of 100 systems
 AT_ONCE = 1000  # permutations in memory
+ROUNDED = 1e-9  # a spread this small beside the differences is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,16 @@ class Differences:
         Mean over items of the row's mean rating less the column's, with its 95% interval over other raters and items,
         cut at the largest difference that the scale allows.
     p_values : (T, T) float
-        Paired permutation test over items, two-sided.
-    wilcoxon_p_values : (T, T) float
-        Wilcoxon's signed-rank test over items, two-sided; equal items are left out.
-    adjusted : (T, T) float
-        ``p_values`` by Holm's correction over all pairs.
+        Two-sided, over other raters and items: 1 less the confidence whose interval just reaches 0. Where every item
+        has the same difference, that of the permutation test.
+    adjusted, family_low, family_high : (T, T) float
+        ``p_values`` by Holm's correction over all pairs, and intervals that hold together and agree with it, cut as
+        above: see ``annotation.ranking.family``.
+    permutation_p_values, wilcoxon_p_values : (T, T) float
+        Paired permutation test and Wilcoxon's signed-rank test (equal items are left out), two-sided, over items alone:
+        for these raters.
+    of_raters, n_raters : (T, T) float
+        The variance of the difference over raters, and how many they are in effect; 0 and infinitely many if unknown.
     items : (T, T) int
         How many both have.
     """
@@ -43,8 +49,13 @@ class Differences:
     low: FloatArray
     high: FloatArray
     p_values: FloatArray
-    wilcoxon_p_values: FloatArray
     adjusted: FloatArray
+    family_low: FloatArray
+    family_high: FloatArray
+    permutation_p_values: FloatArray
+    wilcoxon_p_values: FloatArray
+    of_raters: FloatArray
+    n_raters: FloatArray
     items: IntArray
 
     @property
@@ -188,11 +199,12 @@ def _differences(
     permutations: int | None,
 ) -> Differences:
     n = len(by_system)
-    mean, low, high, ranked, tested, adjusted = (np.full((n, n), np.nan) for _ in range(6))
     pairs = list(combinations(range(n), 2))
     shared = np.isfinite(of_items).astype(np.int64)
-    p_values = paired_permutation_p(of_items, pairs, rng=rng, permutations=permutations)
-    for (i, j), p, corrected in zip(pairs, p_values.tolist(), holm_adjusted(p_values).tolist(), strict=True):
+    permuted = paired_permutation_p(of_items, pairs, rng=rng, permutations=permutations)
+    difference, half, tested, ranked = np.full((4, len(pairs)), np.nan)
+    variances = [UNKNOWN] * len(pairs)
+    for index, (i, j) in enumerate(pairs):
         both = np.isfinite(of_items[i]) & np.isfinite(of_items[j])
         if not both.any():
             continue
@@ -202,15 +214,39 @@ def _differences(
         own, sign = own[kept], sign[kept]
         weight = each[own] / both.sum()
         centre = np.where(sign > 0, of_items[i][both].mean(), of_items[j][both].mean())
-        variance = two_way_variance(sign * weight * (values[own] - centre), clusters.select(own), weight)
-        differences = of_items[i][both] - of_items[j][both]
-        difference, half = float(differences.mean()), variance.half_width()
-        mean[i, j], low[i, j], high[i, j] = difference, difference - half, difference + half
-        mean[j, i], low[j, i], high[j, i] = -difference, -difference - half, -difference + half
-        ranked[i, j] = ranked[j, i] = signed_rank_p(differences)
-        tested[i, j] = tested[j, i] = p
-        adjusted[i, j] = adjusted[j, i] = corrected
-    return Differences(mean, low, high, tested, ranked, adjusted, shared @ shared.T)
+        influence = sign * weight * (values[own] - centre)
+        variance = two_way_variance(influence, clusters.select(own), weight, whole_raters=True)
+        apart = of_items[i][both] - of_items[j][both]
+        difference[index], ranked[index] = apart.mean(), signed_rank_p(apart)
+        if variance.items + variance.raters <= (ROUNDED * float(np.abs(apart).max())) ** 2:
+            tested[index] = permuted[index]  # all items have the same difference, so that there is no interval
+            continue
+        variances[index], half[index] = variance, variance.half_width()
+        tested[index] = variance.p_value(float(difference[index]))
+    together = family(difference, variances, tested)
+    return Differences(
+        _square(n, pairs, difference, -difference),
+        _square(n, pairs, difference - half, -difference - half),
+        _square(n, pairs, difference + half, -difference + half),
+        _square(n, pairs, tested),
+        _square(n, pairs, together.adjusted),
+        _square(n, pairs, together.family_low, -together.family_high),
+        _square(n, pairs, together.family_high, -together.family_low),
+        _square(n, pairs, np.where(np.isnan(difference), np.nan, permuted)),
+        _square(n, pairs, ranked),
+        _square(n, pairs, np.array([variance.raters for variance in variances])),
+        _square(n, pairs, np.array([variance.n_raters for variance in variances])),
+        shared @ shared.T,
+    )
+
+
+def _square(n: int, pairs: list[tuple[int, int]], above: FloatArray, below: FloatArray | None = None) -> FloatArray:
+    """Return (n, n) values of pairs, and below the diagonal those of the pairs the other way round."""
+    square = np.full((n, n), np.nan)
+    if pairs:
+        i, j = np.array(pairs, dtype=np.int64).T
+        square[i, j], square[j, i] = above, above if below is None else below
+    return square
 
 
 def _cut(differences: Differences, ends: tuple[float, float]) -> Differences:
@@ -218,8 +254,8 @@ def _cut(differences: Differences, ends: tuple[float, float]) -> Differences:
     width = ends[1] - ends[0]
     if not np.isfinite(width):
         return differences
-    low, high = (np.clip(each, -width, width) for each in (differences.low, differences.high))
-    return replace(differences, low=low, high=high)
+    names = ("low", "high", "family_low", "family_high")
+    return replace(differences, **{name: np.clip(getattr(differences, name), -width, width) for name in names})
 
 
 def paired_permutation_p(

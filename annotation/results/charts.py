@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LINE, MARGIN = 30, 60  # height of a system's line, and of the axis
 PAIR_LINE = 26
 IN_A_ROW = 7  # values for which a phone has room
-CERTAIN, PERHAPS, OPEN = "certain", "for these raters only", "not certain"  # differences
+CERTAIN, OPEN = "certain", "not certain"  # differences
 FEW_VALUES = 11  # up to here each value of the scale has a name of its own
 
 
@@ -69,7 +69,12 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         .mark_bar(cornerRadius=1)
         .encode(
             y=_systems(verdict),
-            x=alt.X("ratings:Q", stack="normalize", title=what, axis=alt.Axis(format="%", grid=False)),
+            x=alt.X(
+                "ratings:Q",
+                stack="normalize",
+                title=what,
+                axis=alt.Axis(format="%", grid=False, values=[0, 0.25, 0.5, 0.75, 1], labelFlush=True),
+            ),
             color=alt.Color(
                 "value:N",
                 sort=names,
@@ -97,16 +102,19 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             "low": finite_or_none(pair.low),
             "high": finite_or_none(pair.high),
             "p": finite_or_none(pair.adjusted),
-            "sure": OPEN if not pair.differs else PERHAPS if pair.is_of_these_raters else CERTAIN,
+            "sure": CERTAIN if pair.is_certain else OPEN,
         }
         for pair in verdict.pairs
         if not isnan(pair.difference)
     ]
-    what = f"{'Points' if verdict.by_means else 'Log odds'}: {verdict.criterion}, 95% intervals"
+    what = [
+        f"Difference in {'points' if verdict.by_means else 'log odds'}: {verdict.criterion}",
+        f"95% intervals{', corrected' if len(rows) > 1 else ''}",
+    ]
     colours = palette(theme)
-    kinds = [kind for kind in (CERTAIN, PERHAPS, OPEN) if any(row["sure"] == kind for row in rows)]
-    looks = {CERTAIN: colours.accent, PERHAPS: colours.gold, OPEN: colours.muted}
-    legend = alt.Legend(title=None, columns=alt.ExprRef("width > 380 ? 3 : 1"), labelLimit=220)
+    kinds = [kind for kind in (CERTAIN, OPEN) if any(row["sure"] == kind for row in rows)]
+    looks = {CERTAIN: colours.accent, OPEN: colours.muted}
+    legend = alt.Legend(title=None, labelLimit=220)
     base = alt.Chart(alt.InlineData(values=rows)).encode(
         y=alt.Y(
             "pair:N",

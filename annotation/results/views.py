@@ -248,7 +248,6 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
         "certain": sum(pair.is_certain for pair in verdict.pairs),
-        "perhaps": sum(pair.is_of_these_raters for pair in verdict.pairs),
     }
 
 
@@ -270,10 +269,10 @@ def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[
 
 
 def _side(difference: float, pair: PairVerdict) -> str:
-    """Return the classes of a cell: which system is ahead, and whether with other raters it may be otherwise."""
-    if not pair.differs:
+    """Return the class of a cell: which system is ahead, if that is certain."""
+    if not pair.is_certain:
         return ""
-    return f"{'ahead' if difference > 0 else 'behind'}{' perhaps' if pair.is_of_these_raters else ''}"
+    return "ahead" if difference > 0 else "behind"
 
 
 def _downloads(project: Project, query: str) -> dict[str, str]:

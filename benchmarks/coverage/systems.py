@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.ranking import bradley_terry, bradley_terry_certainty, system_means
-from benchmarks.coverage.case import CAUTIOUS, Case, Hits, Setting, held, rejected
+from benchmarks.coverage.case import CAUTIOUS, WIDER, Case, Hits, Setting, held, rejected
 from benchmarks.coverage.worlds import HIGH, LOW, Floats, Raters
 
 Ints = npt.NDArray[np.int64]
@@ -81,6 +81,35 @@ def equal(rng: np.random.Generator, *, n_items: int, test: str) -> Hits:
     return rejected(getattr(system_means(*rated, rng=rng, permutations=999).differences, test)[0, 1])
 
 
+def equal_to_all_raters(rng: np.random.Generator, *, n_systems: int, n_items: int, n_raters: int, k: int) -> Hits:
+    """Compare systems that are equally good, though each rater likes some better; the smallest corrected p."""
+    apart = system_means(*_tastes(rng, np.zeros(n_systems), n_items, n_raters, k), rng=rng, permutations=1).differences
+    return rejected(np.nanmin(apart.adjusted)) if np.isfinite(apart.adjusted).any() else np.array([np.nan])
+
+
+def together(
+    rng: np.random.Generator, *, offsets: tuple[float, ...], at_once: bool, n_items: int, n_raters: int, k: int
+) -> Hits:
+    """Return whether the interval of each difference holds, or whether those of all do at once."""
+    truth = np.array(offsets)
+    apart = system_means(*_tastes(rng, truth, n_items, n_raters, k), rng=rng, permutations=1).differences
+    pairs = np.triu_indices(truth.size, 1)
+    hits = held(apart.family_low[pairs], (truth[:, None] - truth)[pairs], apart.family_high[pairs])
+    return np.array([np.nan if np.isnan(hits).any() else hits.min()]) if at_once else hits
+
+
+def _tastes(rng: np.random.Generator, offsets: Floats, n_items: int, n_raters: int, k: int) -> Campaign:
+    """Let k of the raters rate every system's output of each item on a slider; raters differ in what they like."""
+    shape = (len(offsets), n_items, k)
+    rater = np.broadcast_to(drawn(rng, n_items, n_raters, k), shape)
+    system, item, _ = np.indices(shape)
+    on_item, by_rater = rng.normal(0, 0.5, shape[:2]), rng.normal(0, 0.2, (len(offsets), n_raters))
+    severity = rng.normal(0, 0.5, n_raters)
+    values = offsets[system] + on_item[system, item] + by_rater[system, rater] + severity[rater]
+    values += rng.normal(0, 0.7, shape)
+    return Campaign(*(part.ravel() for part in (system, item, rater, values)))
+
+
 # --- Preferences ------------------------------------------------------------------------------------------------------
 
 STRENGTHS = np.array([0.6, 0.2, -0.2, -0.6])
@@ -126,14 +155,17 @@ def strength(rng: np.random.Generator, *, n_items: int, n_raters: int, k: int, o
     if of == "strengths":
         return held(certainty.low, truth, certainty.high)
     pairs = np.triu_indices(truth.size, 1)
-    return held(certainty.difference_low[pairs], (truth[:, None] - truth)[pairs], certainty.difference_high[pairs])
+    low, high = (getattr(certainty, of.replace("low", end))[pairs] for end in ("low", "high"))
+    return held(low, (truth[:, None] - truth)[pairs], high)
 
 
-def equal_strengths(rng: np.random.Generator, *, n_items: int, n_raters: int, k: int) -> Hits:
-    first, second, outcome, item, rater = preferences(rng, np.zeros(3), drawn(rng, n_items, n_raters, k))
-    fit = bradley_terry(first, second, outcome, n_systems=3)
+def equal_strengths(rng: np.random.Generator, *, n_items: int, n_raters: int, k: int, corrected: bool = False) -> Hits:
+    """Return whether a test of two equal systems rejects; corrected, whether any of all does."""
+    n = 4 if corrected else 3
+    first, second, outcome, item, rater = preferences(rng, np.zeros(n), drawn(rng, n_items, n_raters, k))
+    fit = bradley_terry(first, second, outcome, n_systems=n)
     certainty = bradley_terry_certainty(fit, first, second, outcome, item=item, rater=rater)
-    return rejected(certainty.p_values[0, 1])
+    return rejected(np.nanmin(certainty.adjusted) if corrected else certainty.p_values[0, 1])
 
 
 def order(rng: np.random.Generator, *, n_items: int, n_raters: int, k: int) -> Hits:
@@ -161,6 +193,12 @@ DESIGNS = (
     (SKEWED, 50, 5, 5),
 )
 WORDS = {PLAIN: "", SEVERE: ", strong severities", SKEWED: ", most at the upper end"}
+TASTED = ((300, 30, 3), (50, 30, 3), (15, 10, 3), (50, 5, 5), (50, 3, 3), (20, 4, 4))
+SPREAD = {
+    (0.0, 0.0, 0.0, 0.0): "4 equal systems",
+    (0.0, 0.3, 0.6, 0.9): "4 systems apart",
+    (0.0, 0.0, 2.0, 4.0): "2 equal systems and 2 far off",
+}
 COMPARED = ((30, 4, 4), (60, 20, 2), (200, 10, 2))
 
 
@@ -169,14 +207,39 @@ def _rated(n_items: int, n_raters: int, k: int, world: World = PLAIN) -> str:
 
 
 def _compared(of: str) -> tuple[Setting, ...]:
-    trial = {"order": order, "equal": equal_strengths}.get(of) or partial(strength, of=of)
+    tests = {"order": order, "equal": equal_strengths, "all equal": partial(equal_strengths, corrected=True)}
+    trial = tests.get(of) or partial(strength, of=of)
     return tuple(
         Setting(
             f"{n_items} items, all pairs by {k} of {n_raters} raters",
             partial(trial, n_items=n_items, n_raters=n_raters, k=k),
-            TRIALS if of in ("order", "equal") else 300,
+            1000 if "equal" in of else TRIALS if of == "order" else 300,
         )
         for n_items, n_raters, k in COMPARED
+    )
+
+
+def _tasted(n_systems: int) -> tuple[Setting, ...]:
+    """Return settings in which raters differ in which of the equal systems they like."""
+    return tuple(
+        Setting(
+            _rated(i, r, k),
+            partial(equal_to_all_raters, n_systems=n_systems, n_items=i, n_raters=r, k=k),
+            2000,
+        )
+        for i, r, k in TASTED
+    )
+
+
+def _spread(*, at_once: bool) -> tuple[Setting, ...]:
+    return tuple(
+        Setting(
+            f"{_rated(i, r, k)}, {words}",
+            partial(together, offsets=o, at_once=at_once, n_items=i, n_raters=r, k=k),
+            2000,
+        )
+        for o, words in SPREAD.items()
+        for i, r, k in TASTED[1:4:2]
     )
 
 
@@ -198,14 +261,43 @@ CASES = (
             Setting(_rated(i, r, k, world), partial(difference, world=world, n_items=i, n_raters=r, k=k), TRIALS)
             for world, i, r, k in DESIGNS
         ),
+        WIDER,
     ),
     Case(
         "Difference of two systems' mean ratings, p",
         "annotation.ranking.means.system_means",
         ("Differences.p_values",),
+        _tasted(2),
+        CAUTIOUS,
+    ),
+    Case(
+        "Any of 6 differences of equal systems' mean ratings, p corrected",
+        "annotation.ranking.means.system_means",
+        (),
+        _tasted(4),
+        CAUTIOUS,
+    ),
+    Case(
+        "Each of several differences of mean ratings, interval corrected",
+        "annotation.ranking.means.system_means",
+        ("Differences.family_low", "Family.family_low"),
+        _spread(at_once=False),
+        WIDER,
+    ),
+    Case(
+        "All of several differences of mean ratings at once, intervals corrected",
+        "annotation.ranking.means.system_means",
+        (),
+        _spread(at_once=True),
+        "corrected intervals",
+    ),
+    Case(
+        "Difference of two systems' mean ratings, p over items alone",
+        "annotation.ranking.means.system_means",
+        ("Differences.permutation_p_values",),
         (
-            Setting("20 items, 3 raters", partial(equal, n_items=20, test="p_values"), 4000, CAUTIOUS),
-            Setting("100 items, 3 raters", partial(equal, n_items=100, test="p_values"), 4000),
+            Setting("20 items, 3 raters", partial(equal, n_items=20, test="permutation_p_values"), 4000, CAUTIOUS),
+            Setting("100 items, 3 raters", partial(equal, n_items=100, test="permutation_p_values"), 4000),
         ),
         "p-value",
     ),
@@ -229,14 +321,29 @@ CASES = (
         "Difference of two strengths",
         "annotation.ranking.bradley_terry.bradley_terry_certainty",
         ("Certainty.difference_low",),
-        _compared("differences"),
+        _compared("difference_low"),
+        WIDER,
     ),
     Case(
         "Difference of two strengths, p",
         "annotation.ranking.bradley_terry.bradley_terry_certainty",
         ("Certainty.p_values",),
         _compared("equal"),
-        "p-value",
+        CAUTIOUS,
+    ),
+    Case(
+        "Any of 6 differences of equal strengths, p corrected",
+        "annotation.ranking.bradley_terry.bradley_terry_certainty",
+        (),
+        _compared("all equal"),
+        CAUTIOUS,
+    ),
+    Case(
+        "Each of several differences of strengths, interval corrected",
+        "annotation.ranking.bradley_terry.bradley_terry_certainty",
+        ("Certainty.family_low",),
+        _compared("family_low"),
+        WIDER,
     ),
     Case(
         "Effect of the first place",

@@ -16,8 +16,9 @@ CERTAINTY = {
 COLUMNS: dict[str, dict[str, str]] = {
     "campaigns": {
         "Shown": "How an item is shown to raters: a single response, a pair, or a list.",
-        "Items": "The items that raters see, each with as many slots as it needs ratings.",
-        "Rated": "How many slots are filled, of all slots.",
+        "Items": "Items of the data set about which raters are asked.",
+        "Responses": "Texts to rate; identical texts of several systems for an item are one.",
+        "Slots filled": "How many answers there are, of all that are planned.",
         "Raters": "How many people have rated at least once.",
     },
     "datasets": {
@@ -60,7 +61,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Or more items": "Items like these, each with the planned ratings, that do the same.",
     },
     "results": {
-        "Rank": "After all systems that these raters find significantly better, before the significantly worse (Holm).",
+        "Rank": "After all systems that raters find significantly better, before the significantly worse (Holm).",
         "Mean": f"The mean over items of the mean rating of the output, {INTERVAL}: over other raters and items.",
         "Standardised": "The same in standard deviations of each rater's ratings, which removes severity and spread.",
         "Strength": f"Bradley-Terry strength, {INTERVAL}, with mean 0: 0.69 more is preferred twice as often.",
@@ -375,6 +376,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "seed-levels": {
         "Mean at least": "The lowest mean rating of a seed's original response.",
         "Kept": "Items that would become seeds.",
+        "Share": "Of all candidates: items with an original response.",
     },
     "parameter-study": {
         "n-grams": "How many of that length the language model lists, of all up to that length.",

@@ -8,9 +8,10 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms.forms import DeclarativeFieldsMetaclass
 
-from annotation.campaigns.rated import newest_of_outputs
+from annotation.campaigns.rated import usual_of_outputs
 from annotation.core.forms import RefusableForm, offer_choices
-from annotation.models import Campaign, CampaignState, Criterion, Dataset, Release
+from annotation.models import Campaign, CampaignState, Criterion, Dataset, Rating, Release
+from annotation.rating.selectors.overlaps import overlaps
 from annotation.rating.selectors.ratings import scale_groups
 from annotation.references.releases.selectors.releases import release_campaigns, release_name
 from annotation.references.sets.selectors import reasons_not_to_score
@@ -40,9 +41,11 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         campaigns = _rated_campaigns(dataset)
         systems = list(dataset.systems.values_list("name", flat=True))
         weighing = _weighing(release)
-        weigh = " (its ratings weigh these references)"
-        labelled = [(each.name, f"{each.name}{weigh if each.pk in weighing else ''}") for each in campaigns]
-        offer_choices(self, "campaigns", labelled)
+        rated = {each.pk for each in campaigns if Rating.objects.filter(campaign=each).exists()}
+        offer_choices(self, "campaigns", [(each.name, _labelled(each, weighing, rated)) for each in campaigns])
+        twice = [each.sentence for each in overlaps(campaigns)]
+        field = self.fields["campaigns"]
+        field.help_text = " ".join([str(field.help_text), *twice])
         self._offer_criteria(campaigns)
         notes = reasons_not_to_score(dataset, release.reference_set if release else None)
         labels = {name: f"{name} ({notes[name]})" if name in notes else name for name in systems}
@@ -97,17 +100,18 @@ def _rated_campaigns(dataset: Dataset) -> list[Campaign]:
     return list(dataset.campaigns.exclude(state=CampaignState.DRAFT).order_by("name"))
 
 
+def _labelled(campaign: Campaign, weighing: Collection[int], rated: Collection[int]) -> str:
+    if campaign.pk not in rated:
+        return f"{campaign.name} (no ratings yet)"
+    return f"{campaign.name} (its ratings weigh these references)" if campaign.pk in weighing else campaign.name
+
+
 def _weighing(release: Release | None) -> set[int]:
     """Return the ids of the campaigns behind the weights."""
     return set() if release is None or release.is_imported else {campaign.pk for campaign in release_campaigns(release)}
 
 
 def _usual_campaigns(campaigns: list[Campaign], others: QuerySet[Campaign], systems: Collection[str]) -> list[str]:
-    """Return the campaigns chosen at first, of ``others`` than those behind the weights.
-
-    They are imported ratings, else the newest campaign that rated outputs of these systems, else the only one.
-    """
-    if usual := [campaign.name for campaign in others.order_by("name") if campaign.imported]:
-        return usual
-    newest = newest_of_outputs(others, systems)
-    return [newest.name] if newest else [campaign.name for campaign in campaigns if len(campaigns) == 1]
+    """Return the campaign chosen at first, of ``others`` than those behind the weights; else the only one."""
+    usual = usual_of_outputs(others, systems)
+    return [usual.name] if usual else [campaign.name for campaign in campaigns if len(campaigns) == 1]

@@ -31,6 +31,12 @@ def changes_since(study: Study | ParameterStudy) -> str:
     return f"Since this study began, {' and '.join(parts)}." if parts else ""
 
 
+def same_texts(study: Study | ParameterStudy) -> dict[str, object]:
+    """Return the address's arguments of the form that begins with a study's texts, and settings if it can."""
+    texts = {"release": study.release_id} if study.release_id else {"dataset": study.dataset_id}
+    return {**texts, "like": study.pk} if isinstance(study, Study) else dict(texts)
+
+
 def question_of(study: Study) -> str:
     """Return what two studies share that ask the same of the same data, whichever ratings there were."""
     asked = {name: value for name, value in study.specification.items() if name not in NOT_THE_QUESTION}

@@ -8,6 +8,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.levels import too_few_systems
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -146,7 +147,7 @@ def _levels(result: StudyResult, best: BestRow) -> str:
     others = []
     for over, values in highest.items():
         known = [(value, index) for index, value in enumerate(values) if value is not None]
-        if not known:
+        if not known or (over == "systems" and too_few_systems(len(best.row.systems))):
             continue
         value, index = max(known)
         label = result.rows[index].label

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from correlations.results.levels import LevelEstimate, OutputLevel, RowLevels, ScaledErrors, SystemLevel, SystemPoint
 from correlations.results.study import StudyResult, StudyRow
+from correlations.selectors.levels import too_few_systems
 from correlations.selectors.tables import NAMES, Columns, Table, high, low, table_of
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
@@ -51,6 +52,7 @@ def _system_level(result: StudyResult) -> Table:
         **NAMES,
         **COEFFICIENT,
         **RANGES,
+        "p": lambda row, level, key, estimate: None if too_few_systems(len(level.systems)) else estimate.p,
         "systems": lambda row, level, *_: len(level.systems),
         "without": lambda row, level, *_: level.without and level.without.system,
         "value_without": lambda row, level, key, _: level.without and level.without.values[key],

@@ -36,6 +36,16 @@ SCALED = {
 }
 
 
+def too_few_systems(n: int) -> str:
+    """Return why nothing is concluded over so many systems, and how many it takes; empty if they are enough."""
+    if n >= FEWEST_SYSTEMS:
+        return ""
+    return (
+        f"{counted(n, 'system')} are too few to show which metric agrees with the raters over systems: it takes at "
+        f"least {FEWEST_SYSTEMS}, and below {FEW_SYSTEMS} even a high r may be chance"
+    )
+
+
 @dataclass(frozen=True)
 class RowOfLevels:
     """A row of the study with its levels; the page's tables show these."""
@@ -56,6 +66,11 @@ class RowOfLevels:
     @property
     def lead(self) -> SystemEstimate:
         return self.system.coefficients[LEAD]
+
+    @property
+    def p(self) -> float | None:
+        """Return the p of the coefficient over systems; None where they are too few for a conclusion."""
+        return None if too_few_systems(len(self.system.systems)) else self.lead.p
 
     @property
     def without(self) -> float | None:
@@ -112,8 +127,10 @@ class LevelsReport:
         best, n = self.best, counted(self.n_systems, "system")
         if best is None:
             return f"Over systems no coefficient is defined: {self.chosen.system.reason}."
-        if best.lead.p is None or self.n_systems < FEWEST_SYSTEMS:
-            return f"{n} are too few to show which metric agrees with the raters over systems."
+        if self.too_few:
+            return f"{self.too_few}."
+        if best.lead.p is None:
+            return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
         if best.lead.p > SIGNIFICANT:
             return (
                 f"Over {n} no metric is shown to agree with the raters: even the highest r, "
@@ -172,8 +189,8 @@ class LevelsReport:
 
     @property
     def carried(self) -> str:
-        """Return which system carries the best row's coefficient over systems; empty if none does."""
-        if self.best is None or not self.best.carried or self.best.system.without is None:
+        """Return which system carries the best row's coefficient over systems; empty if none does, or they are few."""
+        if self.too_few or self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
         raises = self.best.without is not None and self.best.without > (self.best.lead.value or 0.0)
         return (
@@ -186,8 +203,13 @@ class LevelsReport:
         return len(self.chosen.system.systems)
 
     @property
+    def too_few(self) -> str:
+        return too_few_systems(self.n_systems)
+
+    @property
     def few_systems(self) -> bool:
-        return self.n_systems < FEW_SYSTEMS
+        """Return whether they are few, though enough for an answer."""
+        return not self.too_few and self.n_systems < FEW_SYSTEMS
 
 
 def _order(estimate: LevelEstimate) -> float:

@@ -33,6 +33,19 @@ def imported_runs(project: Project, dataset: Dataset | None = None) -> list[Scor
     return list((runs if dataset is None else runs.filter(dataset=dataset)).order_by("-pk"))
 
 
+def usual_texts(project: Project) -> Dataset | None:
+    """Return the data set that was scored last, if it has references and nothing scored here reads weights.
+
+    Else None: then a release is usual.
+    """
+    runs = ScoreRun.objects.filter(project=project, state=JobState.DONE).order_by("-pk")
+    computed = set(runs.order_by().values_list("metric", flat=True).distinct())
+    newest = runs.select_related("dataset").first()
+    if newest is None or any(METRICS[name]().needs_weights for name in computed - {External.name}):
+        return None
+    return newest.dataset if plain_sources(newest.dataset_id, SourceKind.of_references()).exists() else None
+
+
 def offered_metrics(
     project: Project, dataset: Dataset, *, pools: bool = False, weighted: bool = True
 ) -> dict[str, list[Offered]]:

@@ -212,7 +212,7 @@ def level_grids(result: StudyResult) -> list[Grid]:
                 number(lead.value),
                 interval(lead.over_items),
                 interval(lead.over_items_and_systems),
-                p_value(lead.p),
+                p_value(each.p),
                 *map(number, others),
                 UNDEFINED if without is None else f"{number(each.without)} ({without.system})",
             )

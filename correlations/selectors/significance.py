@@ -1,7 +1,7 @@
 """Every two rows of a study against each other, from its result, as its page says it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from operator import attrgetter
@@ -25,7 +25,7 @@ from correlations.results.significance import (
     PairTests,
 )
 from correlations.results.study import Comparison, StudyResult, StudyRow
-from correlations.selectors.levels import FEW_SYSTEMS
+from correlations.selectors.levels import FEW_SYSTEMS, too_few_systems
 from correlations.selectors.reports import SIGNIFICANT, references_in_words
 from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -190,11 +190,13 @@ class Contest:
     def least_p(self) -> float | None:
         """Return the least p that swapping whole systems can give; None for other tests, and where it is small."""
         least = 2.0 ** (1 - self.n_systems)
-        return least if self.method == SWAP_SYSTEMS and least > SIGNIFICANT / 5 else None
+        is_shown = not too_few_systems(self.n_systems) and least > SIGNIFICANT / 5
+        return least if self.method == SWAP_SYSTEMS and is_shown else None
 
     @property
     def few_systems(self) -> bool:
-        return self.level == SYSTEMS and self.n_systems < FEW_SYSTEMS
+        """Return whether they are few, though enough for tests."""
+        return self.level == SYSTEMS and not too_few_systems(self.n_systems) and self.n_systems < FEW_SYSTEMS
 
     @property
     def has_intervals(self) -> bool:
@@ -233,7 +235,13 @@ def contest(result: StudyResult, level: str | None = None, method: str | None = 
     if level == UNITS:
         return _contest(result, level, method, result.lead, _bootstrap_draws(result), _over_units(result))
     test = next(each for each in result.significance.tests if (each.level, each.method) == (level, method))
-    return _contest(result, level, method, COEFFICIENTS[test.coefficient], test.draws, _of_test(result, test))
+    pairs = _of_test(result, test)
+    if level == SYSTEMS and (reason := too_few_systems(_n_systems(result))):
+        pairs = {
+            places: replace(pair, low=None, high=None, p=None, p_holm=None, reason=reason)
+            for places, pair in pairs.items()
+        }
+    return _contest(result, level, method, COEFFICIENTS[test.coefficient], test.draws, pairs)
 
 
 def every_contest(result: StudyResult) -> list[Contest]:
@@ -306,8 +314,11 @@ def _contest(
         )
         for place, index in enumerate(rows)
     ]
-    n_systems = len(result.levels[0].system.systems) if result.levels else 0
-    return Contest(level, method, coefficient, draws, n_systems, contestants, by_places)
+    return Contest(level, method, coefficient, draws, _n_systems(result), contestants, by_places)
+
+
+def _n_systems(result: StudyResult) -> int:
+    return len(result.levels[0].system.systems) if result.levels else 0
 
 
 def _value(result: StudyResult, level: str, index: int) -> float | None:

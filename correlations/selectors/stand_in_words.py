@@ -70,8 +70,8 @@ def _verdict(report: StandInReport) -> str:
     if chosen.cannot:
         return f"No, {chosen.label} cannot."
     if chosen.too_few:
-        return f"Not shown either way for {chosen.label}: {chosen.too_few}."
-    return f"Not shown for {chosen.label}." if chosen.passed else f"Not shown either way for {chosen.label}."
+        return f"Undecided for {chosen.label}: {chosen.too_few}."
+    return f"Not shown for {chosen.label}." if chosen.passed else f"Undecided for {chosen.label}."
 
 
 def _doubt(chosen: Candidate) -> str:
@@ -258,14 +258,14 @@ def stand_in_sentence(result: StudyResult) -> str:
     also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
     if chosen.too_few:
-        return f"Not shown either way for {label}: {chosen.too_few}.{others}"
+        return f"Undecided for {label}: {chosen.too_few}.{others}"
     if chosen.passed and chosen.same_passes:
         return (
             f"Not shown for {label}: one and the same rating for every output passes the test, too, and {label} is not "
             f"shown to be closer than that by more than the margin.{others} {tested}"
         )
     if not chosen.cannot:
-        return f"Not shown either way for {label}: it beats {chosen.beaten}.{others} {tested}"
+        return f"Undecided for {label}: it beats {chosen.beaten}.{others} {tested}"
     if chosen is candidates[0] and len(candidates) > 1:
         return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}. {tested}"
     return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others} {tested}"

@@ -20,7 +20,7 @@ from correlations.results.worth import (
     TestedRater,
 )
 from correlations.selectors.ceilings import too_good
-from correlations.selectors.reports import is_imported, references_in_words
+from correlations.selectors.reports import describes_only, is_imported, references_in_words
 from correlations.selectors.tested_raters import TestedPanel, agrees
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
@@ -119,11 +119,13 @@ class Candidate:
             return "yes, if it has not seen the ratings" if self.too_good else "yes"
         if self.cannot:
             return "no"
+        if describes_only(self.row):
+            return "not a judge of quality"
         if self.too_few:
             return "not shown: too few raters"
         if self.passed and self.same_passes:
             return "not shown: one rating for all passes, too"
-        return "not shown either way"
+        return "undecided"
 
     @property
     def passed(self) -> bool:

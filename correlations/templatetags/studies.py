@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
 from django.template import Context
@@ -9,12 +10,14 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from annotation.core.access import may_manage
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
-from correlations.models import Study
+from correlations.models import ParameterStudy, Study
 from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors import reports
 from correlations.selectors import trained as trained_selectors
+from correlations.selectors.changes import changes_since, same_texts
 from correlations.selectors.tuned import MARK, WHY
 from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
 from correlations.services.reports import FILES, report_sizes
@@ -46,6 +49,18 @@ def study_download(context: Context, table: str, of: str, label: str = "") -> di
     if table == "study":
         return {"of": of, "json_url": _address(context, "download", table, "json")}
     return {"of": of, "label": label} | _table_addresses(context, table)
+
+
+@register.inclusion_tag("correlations/parts/changes.html", takes_context=True)
+def study_changes(context: Context) -> dict[str, str]:
+    """Say that ratings have changed since the study was computed, and lead managers to computing it again."""
+    study: Study | ParameterStudy = context["study"]
+    changes = changes_since(study)
+    if not changes or not may_manage(context["project"]):
+        return {"changes": changes}
+    name = "parameter-study-create" if isinstance(study, ParameterStudy) else "study-create"
+    url = reverse(f"correlations:{name}", args=[context["project"].slug])
+    return {"changes": changes, "again_url": f"{url}?{urlencode(same_texts(study))}"}
 
 
 @register.simple_tag

@@ -1,7 +1,6 @@
 """Studies of either kind: list, create, watch, read."""
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -14,14 +13,14 @@ from annotation.core.job_views import job_part
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import JobState, Project, Role
+from annotation.rating.selectors.overlaps import overlaps
 from annotation.references.sets.selectors import without_equal_weights
 from correlations.forms.specifications import SpecificationForm
-from correlations.models import ParameterStudy, Study
-from correlations.selectors.changes import changes_since
+from correlations.models import Study
 from correlations.selectors.compared import finished_studies
 from correlations.selectors.joint import datasets_to_study, joint_studies
 from correlations.selectors.lists import AnyStudy, study_page
-from correlations.selectors.metrics import study_warning
+from correlations.selectors.metrics import study_warning, usual_texts
 from correlations.views.kinds import AnyResult, Kind, StudyPage, study_page_or_404
 from metrics.views.runs import chosen_texts
 
@@ -64,7 +63,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
 @project_view(Role.MANAGER)
 def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpResponse:
     project = request.project
-    texts = chosen_texts(request)
+    texts = chosen_texts(request, usual=usual_texts(project) if kind.model is Study else None)
     context: dict[str, Any] = {
         "project": project,
         "title": kind.label("New"),
@@ -84,6 +83,8 @@ def study_create(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> Htt
             study, created = result
             if created:
                 kind.task.delay_on_commit(study.pk)
+                for each in overlaps(list(study.campaigns.order_by("name"))):
+                    messages.warning(request, each.sentence)
             else:
                 messages.info(request, "Opened the existing study with these settings.")
             return redirect(kind.url("detail", project, study.pk))
@@ -107,18 +108,8 @@ def study_detail(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -
         "spec": study.specification,
     }
     if study.state == JobState.DONE:
-        context |= kind.report(study, page.result) | {
-            "tokenizer_warning": study_warning(study),
-            "changes": changes_since(study),
-            "again_url": f"{kind.url('create', project)}?{urlencode(_same_texts(study))}",
-        }
+        context |= kind.report(study, page.result) | {"tokenizer_warning": study_warning(study)}
     return render(request, "correlations/study_detail.html", context)
-
-
-def _same_texts(study: Study | ParameterStudy) -> dict[str, object]:
-    """Return the address's arguments of the form that begins with a study's texts, and settings if it can."""
-    texts = {"release": study.release_id} if study.release_id else {"dataset": study.dataset_id}
-    return {**texts, "like": study.pk} if isinstance(study, Study) else dict(texts)
 
 
 def _compare_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:

@@ -230,8 +230,8 @@ def _text_value(kind: str, row: models.Model | None) -> str:
     return f"{kind}-{row.pk}" if row else ""
 
 
-def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None) -> Texts:
-    """Return the requested release or data set that this metric, or any, can read; else the newest release."""
+def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None, *, usual: Dataset | None = None) -> Texts:
+    """Return the requested release or data set that this metric, or any, can read; else the usual, or the newest."""
     reads_references = metric is None or metric.needs_references
     finished = list(finished_releases(request.project)[:MOST_CHOICES])
     releases = finished if reads_references else []
@@ -251,7 +251,8 @@ def chosen_texts(request: MemberRequest, metric: type[Metric] | None = None) -> 
     if not reads_references:  # a run was of a release with other metrics: this one reads that data set's outputs
         of_release = {_text_value("release", each): each.reference_set.dataset for each in finished}
         requested = _text_value("dataset", of_release[requested]) if requested in of_release else requested
-    chosen = by_value.get(requested) if requested else next(iter(by_value.values()), None)
+    first = by_value.get(_text_value("dataset", usual)) if usual else None
+    chosen = by_value.get(requested) if requested else first or next(iter(by_value.values()), None)
     if chosen is None and by_value:
         raise Http404("No such release or data set in this project that a run could be made of.")
     if isinstance(chosen, Release):

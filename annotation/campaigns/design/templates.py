@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annotation.campaigns.design import wording
+from annotation.campaigns.design.naming import AS_SHOWN
 
 FIVE = ["Very bad", "Bad", "Acceptable", "Good", "Very good"]
 CANNOT_JUDGE = ["I do not understand the conversation", "The text is in another language"]
@@ -99,7 +100,7 @@ TEMPLATES = (  # the commonest aims first
     _template(
         "delta-bleu-systems",
         "Which of my systems is better?",
-        "Replies in pairs",
+        AS_SHOWN["pair"],
         "Raters see two systems’ replies side by side, in random order and without names, and rate both.",
         ("5 points", "pairs, both rated", "relevance", "for two or three systems"),
         paper=GALLEY,
@@ -113,7 +114,7 @@ TEMPLATES = (  # the commonest aims first
     _template(
         "delta-bleu-references",
         "Weigh references for ΔBLEU",
-        "Replies, one at a time",
+        AS_SHOWN["single"],
         "Raters judge every reference, good or bad. Its ratings become a weight from −1 to +1, which ΔBLEU reads.",
         ("5 points", "one reference at a time", "all references, no cut-off"),
         paper=GALLEY,
@@ -162,7 +163,7 @@ TEMPLATES = (  # the commonest aims first
     _template(
         "dstc6-lists",
         "Compare many systems at once",
-        "Replies in a list",
+        AS_SHOWN["list"],
         "Raters see every system’s reply to a conversation in one list and rate each in sight of the others.",
         ("5 points", "lists of up to 25", "for four systems or more"),
         paper=HORI,

@@ -14,7 +14,8 @@ from annotation.campaigns.design.quality import (
 )
 from annotation.campaigns.fields.table import QUALITY
 from annotation.campaigns.forms.steps import Step
-from annotation.campaigns.services.usual_rules import registered_rules, too_fast
+from annotation.campaigns.selectors import too_fast, too_fast_because
+from annotation.campaigns.services.usual_rules import registered_rules
 from annotation.core.numbers import counted
 from annotation.models import Campaign
 
@@ -64,8 +65,9 @@ class QualityStep(Step):
     usual_rules = forms.BooleanField(
         label="Flag raters who are too fast, or hardly agree with the others, by the usual rules",
         required=False,
-        help_text="A median of less than {} s for an item after 10 answers; a correlation below 0.2 after 20. Nothing "
-        "follows until you apply them. Rules registered now, before launch, cannot have been fitted to the results.",
+        help_text="A median of less than {} s for an item after 10 answers ({}); a correlation below 0.2 after 20. "
+        "Nothing follows until you apply them. Rules registered now, before launch, cannot have been fitted to the "
+        "results.",
     )
     inputs = {
         "mix": "every",
@@ -82,7 +84,7 @@ class QualityStep(Step):
                 label=check.label, min_value=0, max_value=100, initial=self.initial.get(f"mix_{kind}", 0)
             )
         usual = self.fields["usual_rules"]
-        usual.help_text = usual.help_text.format(too_fast(campaign))
+        usual.help_text = usual.help_text.format(too_fast(campaign), too_fast_because(campaign))
         if registered_rules(campaign) == "own":
             del self.fields["usual_rules"]
         low = QualityDesign.lenient(campaign.quality).anchor_low

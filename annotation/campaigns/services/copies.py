@@ -11,6 +11,7 @@ from annotation.campaigns.design.files import draft_values, read_campaign_file
 from annotation.campaigns.design.reading import DesignError
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.services.documents import campaign_export
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.problems import refusal
 from annotation.campaigns.services.rules import rules_register
 from annotation.campaigns.services.validation import draft_problems
@@ -22,8 +23,6 @@ from annotation.models import Campaign, Dataset, Project, ResponseList, System, 
 from annotation.projects.services.audit import audit_record
 from annotation.weighting.exclusion.registry import rules_from_data
 from annotation.weighting.exclusion.rule import RuleError
-
-SUFFIX = " (copy)"
 
 
 @transaction.atomic
@@ -74,23 +73,6 @@ def parse_campaign_file(text: str | bytes) -> object:
     except (ValueError, RecursionError) as error:  # also whole numbers of more digits than Python reads
         line = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise AnnotationError.at("file", f"Found no JSON{line}; accepted: an exported campaign.") from error
-
-
-def free_name(project: Project, name: str) -> str:
-    """Return the name, with a number if another campaign of the project has it."""
-    taken = set(Campaign.objects.filter(project=project, name__startswith=name[:100]).values_list("name", flat=True))
-    if name not in taken:
-        return name
-    number, base = 2, name.removesuffix(SUFFIX)
-    while (numbered := f"{base[: 112 - len(str(number))]} ({number})") in taken:
-        number += 1
-    return numbered
-
-
-def reserved_name(project: Project, name: str) -> str:
-    """Within a transaction: return ``free_name``; other requests for one wait until it is stored."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-    return free_name(project, name)
 
 
 def _create(project: Project, document: Mapping[str, Any], dataset: Dataset, by: User | None) -> Campaign:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from django.db import transaction
 
 from annotation.campaigns.fields.table import CAMPAIGN
-from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.documents import rules_document
 from annotation.campaigns.services.drafts import draft_of
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.rules import rules_register
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError

@@ -10,7 +10,7 @@ from annotation.campaigns.design.templates import ALL_TEMPLATES, BLANK, Template
 from annotation.campaigns.design.writing import REFERENCE
 from annotation.campaigns.fields.table import CampaignDraft, CriterionDraft
 from annotation.campaigns.presentations import COMPARING, PRESENTATIONS
-from annotation.campaigns.services.copies import reserved_name
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.writing import campaign_create
 from annotation.core.errors import AnnotationError
 from annotation.datasets.selectors.datasets import reference_choices

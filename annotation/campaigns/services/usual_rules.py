@@ -2,12 +2,11 @@
 
 from typing import Any, Literal
 
-from annotation.campaigns.selectors import seconds_per_screen
+from annotation.campaigns.selectors import too_fast
 from annotation.campaigns.services.rules import rules_register
 from annotation.models import Campaign, QualityRules, User
 from annotation.weighting.exclusion.measured import AgreementBelow, MeasuredRule, MedianSecondsBelow
 
-OF_ESTIMATE = 5  # times as fast as estimated is too fast; a rule asks for no less than its usual seconds
 USUAL: tuple[type[MeasuredRule], ...] = (MedianSecondsBelow, AgreementBelow)
 
 
@@ -15,11 +14,6 @@ def usual_records(campaign: Campaign) -> list[dict[str, Any]]:
     """Return the rules that flag raters who are too fast, or agree too little with the others."""
     records = [kind(**{**kind.suggested, "action": "flag"}).to_dict() for kind in USUAL]
     return [{**record, "seconds": too_fast(campaign)} if "seconds" in record else record for record in records]
-
-
-def too_fast(campaign: Campaign) -> int:
-    """Return the seconds below which an answer is too fast: an item with several texts takes longer to read."""
-    return max(int(MedianSecondsBelow.suggested["seconds"]), int(seconds_per_screen(campaign) // OF_ESTIMATE))
 
 
 def registered_rules(campaign: Campaign) -> Literal["none", "usual", "own"]:

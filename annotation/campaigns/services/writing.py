@@ -7,12 +7,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
+from annotation.campaigns.design.naming import name_as_shown
 from annotation.campaigns.design.questionnaire import Questionnaire
 from annotation.campaigns.design.scale_words import followed, rewritten
 from annotation.campaigns.fields.table import CampaignDraft
 from annotation.campaigns.questions import READY_MADE
 from annotation.campaigns.services.drafts import changed_fields, criteria_rows, draft_of, write_columns
 from annotation.campaigns.services.gate import campaign_alone
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.problems import refusal
 from annotation.campaigns.services.validation import draft_problems, draft_validate, name_taken
 from annotation.core.errors import AnnotationError, Overtaken
@@ -65,7 +67,7 @@ def campaign_change(
     """Change some fields of a draft, as one step of its design does.
 
     Mistakes below the paths in ``settle``, unless below those in ``leave``, are refused. Others stay until the launch.
-    Instructions that describe the scale follow when it changes.
+    Instructions that describe the scale follow when it changes, and a name that says how texts are shown with that.
     With ``seen``, the ``draft_version`` that the user saw, a change that another user saved since is not overwritten.
     """
     campaign = draft_locked(campaign)
@@ -79,6 +81,9 @@ def campaign_change(
         raise refusal(refused)
     if "criteria" in changes and "instructions" not in changes:
         draft = replace(draft, instructions=followed(draft.instructions, before.criteria, draft.criteria))
+    if draft.name == before.name:
+        name = name_as_shown(draft.name, before.presentation, draft.presentation)
+        draft = draft if name == draft.name else replace(draft, name=reserved_name(campaign.project, name))
     return _replace(campaign, draft, by)
 
 

@@ -32,6 +32,8 @@ COLUMNS: dict[str, Column] = {
     "imported": "imported",
     "dataset": "dataset.slug",
     "presentation": "presentation",
+    "items": "n_items",
+    "responses": "n_responses",
     "units": "n_units",
     "k": "ratings_per_unit",
     "done": "n_done",

@@ -14,8 +14,8 @@ from annotation.campaigns.forms.copies import CloneForm, ImportForm, StartForm
 from annotation.campaigns.lookups import campaign_or_404
 from annotation.campaigns.selectors import campaigns_of
 from annotation.campaigns.services import copies as services
-from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.documents import campaign_export as export_of
+from annotation.campaigns.services.names import free_name
 from annotation.campaigns.services.starting import campaign_start
 from annotation.core.access import may_manage
 from annotation.core.exports import file_response

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.campaigns.forms.lists import RateListForm, models_for
-from annotation.campaigns.services.copies import free_name
 from annotation.campaigns.services.lists import campaign_for_list
+from annotation.campaigns.services.names import free_name
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.exports import Column, objects_response
 from annotation.core.pages import newest_page

@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
-from annotation.campaigns.services.copies import reserved_name
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.writing import campaign_change
 from annotation.core.copying import MANY

@@ -67,9 +67,16 @@ class RulesForm:
             self._add(number, name, data=data)
             number += 1
 
-    def add(self, name: str) -> None:
-        """Add a row with suggested values, below the others."""
-        self._add(len(self.rows), name, initial=_initial(RULES[name].suggested if name in RULES else {}))
+    def add(self, name: str, **values: Any) -> None:
+        """Add a row with suggested values, or these, below the others."""
+        initial = {**_initial(RULES[name].suggested if name in RULES else {}), **values}
+        self._add(len(self.rows), name, initial=initial)
+
+    def explain(self, kind: type[ExclusionRule], field: str, text: str) -> None:
+        """Say at a field of each rule of a kind what is usual here."""
+        for row in self.rows:
+            if row.kind is kind:
+                row.fields[field].help_text = text
 
     def drop_removed(self) -> bool:
         """Remove the marked rows; return whether there were any."""

@@ -159,15 +159,21 @@ def _by_means(criterion: Criterion, world: _World) -> Compared:
     found = []
     for (i, j), alpha in left:
         ahead, behind = (i, j) if means.differences.mean[i, j] >= 0 else (j, i)
-        known = _of_two(rated, shown, of_items[ahead] - of_items[behind], ahead, behind)
+        raters = float(means.differences.of_raters[i, j]), float(means.differences.n_raters[i, j])
+        known = _of_two(rated, shown, of_items[ahead] - of_items[behind], ahead, behind, raters)
         found.append(OpenPair(names[int(systems[ahead])], names[int(systems[behind])], alpha, known))
     return Compared(criterion, n_certain, found, units)
 
 
-def _of_two(rated: _Rated, shown: _Shown, differences: FloatArray, first: int, second: int) -> Narrowing | None:
-    """Return what is known of two systems' difference, given that of each item (NaN if unrated)."""
+def _of_two(
+    rated: _Rated, shown: _Shown, differences: FloatArray, first: int, second: int, raters: tuple[float, float]
+) -> Narrowing | None:
+    """Return what is known of two systems' difference, given that of each item (NaN if unrated).
+
+    ``raters`` are its variance over raters and their number in effect.
+    """
     now = np.isfinite(differences)
-    if now.sum() < 2:
+    if now.sum() < 2 or isnan(raters[0]):
         return None
     rated = _Rated._make(column[np.isin(rated.system, (first, second))] for column in rated)
     shown = _Shown._make(column[np.isin(shown.system, (first, second))] for column in shown)
@@ -194,7 +200,9 @@ def _of_two(rated: _Rated, shown: _Shown, differences: FloatArray, first: int, s
     variance = float(differences[now].var(ddof=1)) / n_now
     inside, code = kept[mean], np.cumsum(kept) - 1
     means = RatedMeans(unit[inside], code[mean[inside]], by_plan[kept], spread[kept] / (n_now * n_then))
-    separation = Separation.of(float(differences[now].mean()), variance, noise, float(n_now))
+    between_raters, n_raters = raters
+    beside = max(between_raters - noise, 0.0)
+    separation = Separation.of(float(differences[now].mean()), variance, noise, float(n_now), beside, n_raters)
     return Narrowing(separation, means, n_then / n_now)
 
 

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
 from annotation import models
 
@@ -40,6 +40,12 @@ def replaceable(campaign: models.Campaign, rater: models.Rater | None = None) ->
 
 def _excluded(campaign: models.Campaign) -> QuerySet[models.Participation]:
     return models.Participation.objects.filter(campaign=campaign, excluded_at__isnull=False)
+
+
+def reopened_slots(campaign: models.Campaign) -> int:
+    """Return how many slots decisions about raters have opened again for others."""
+    total = campaign.decisions.aggregate(n=Sum("reopened_slots"))["n"]
+    return int(total or 0)
 
 
 def to_reopen(campaign: models.Campaign, per_unit: int) -> list[models.Presentation]:

@@ -6,8 +6,9 @@ from math import isnan
 from typing import Any
 
 from annotation.campaigns.scales.base import BARS
+from annotation.campaigns.selectors import too_fast, too_fast_because
 from annotation.core.caching import cached
-from annotation.models import Campaign, QualityRules
+from annotation.models import Campaign, CampaignState, QualityRules
 from annotation.quality.selectors.raters import (
     CACHE_SECONDS,
     Moment,
@@ -22,7 +23,14 @@ from annotation.quality.selectors.raters import (
 from annotation.weighting.exclusion.measured import AgreementBelow
 from annotation.weighting.exclusion.registry import rules_from_data
 from annotation.weighting.exclusion.rule import ExclusionRule
-from annotation.weighting.exclusion.suspected import FEW, FEWEST, Measures, rules_for
+from annotation.weighting.exclusion.suspected import (
+    FEW,
+    FEWEST,
+    Measures,
+    rules_for,
+    too_fast_among,
+    typical_seconds,
+)
 
 MOST_LEFT_OUT = (
     20  # raters who are left out in turn, at a cost for each; fewer than FEW of them may have enough answers
@@ -90,6 +98,24 @@ def _reason(verdict: Verdict) -> str:
     if isnan(evidence.estimate) or not isnan(evidence.pvalue):
         return verdict.sentence
     return f"{evidence.measure} {evidence.estimate:.2f}, below {evidence.threshold:g}"
+
+
+def usual_seconds(campaign: Campaign) -> tuple[float, str]:
+    """Return the seconds below which an answer is too fast here, and where they come from, as a sentence.
+
+    They are those of the campaign's raters, once some have answered enough; before, those that its texts take.
+    """
+    at = moment(campaign)
+    measures = _measures([row for row in rater_quality_rows(campaign, at) if row.state != "excluded"], "seconds")
+    rule = None if campaign.state == CampaignState.DRAFT else too_fast_among(measures)
+    if rule is None:
+        seconds = too_fast(campaign)
+        return seconds, f"{seconds} s by the length of the texts: {too_fast_because(campaign)}."
+    typical = typical_seconds(measures)
+    return rule.seconds, (
+        f"{rule.seconds:g} s by these raters’ own times: far below the {typical:.1f} s of most of them, and at most a "
+        "third of it."
+    )
 
 
 def _rules(campaign: Campaign, rows: Sequence[RaterRow], at: Moment) -> list[ExclusionRule]:

@@ -22,6 +22,7 @@ from annotation.core.numbers import card, counted, decimals
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Role
 from annotation.quality import charts
+from annotation.quality.selectors.decisions import reopened_slots
 from annotation.quality.selectors.monitoring.certainty import TARGETS, Enough, Target
 from annotation.quality.selectors.monitoring.forecast import CriterionForecast
 from annotation.quality.selectors.monitoring.live import Monitor, campaign_monitor, campaign_statistics
@@ -102,6 +103,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "monitor": monitor,
         "suspects": suspects(campaign) if monitor.figures and monitor.computed_at is None else None,
         "statistics": monitor.figures,
+        "reopened": reopened_slots(campaign) if monitor.slots_done < monitor.slots_total else 0,
         "cards": _cards(monitor, reverse("annotation:campaign-raters", args=[request.project.slug, campaign.pk])),
         "charts": _shown_charts(monitor.figures),
         "target": target,

@@ -43,10 +43,11 @@ from annotation.quality.selectors.raters import (
     stage_counts,
 )
 from annotation.quality.selectors.rule_preview import rules_preview
-from annotation.quality.selectors.suspects import suspects
+from annotation.quality.selectors.suspects import suspects, usual_seconds
 from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide, raters_replace
 from annotation.quality.services.rules import rules_apply
 from annotation.rating.selectors.questions import answer_counts, answers_of
+from annotation.weighting.exclusion.measured import MedianSecondsBelow
 from annotation.weighting.exclusion.registry import rules_from_data
 
 PAGE = 100
@@ -268,7 +269,10 @@ def _replace(request: MemberRequest, campaign: Campaign, rater: Rater) -> HttpRe
 
 
 def _reopened(n: int) -> str:
-    return f" Slots reopened for others: {n:,}." if n else ""
+    if not n:
+        return ""
+    slots, filled = ("1 slot is", "it is filled") if n == 1 else (f"{n:,} slots are", "they are filled")
+    return f" {slots} open for other raters: the campaign collects ratings until {filled}."
 
 
 # --- Rules ------------------------------------------------------------------------------------------------------------
@@ -319,7 +323,8 @@ def campaign_quality_rules(request: MemberRequest, campaign: Campaign) -> HttpRe
         return _rules_from_json(request, campaign)
     form = RulesForm(request.POST)
     if do == "add":
-        form.add(request.POST.get("add", ""))
+        added = request.POST.get("add", "")
+        form.add(added, **({"seconds": usual_seconds(campaign)[0]} if added == MedianSecondsBelow.name else {}))
         return _render_rules(request, campaign, form)
     if form.drop_removed():  # shown again, so that nothing is registered unseen
         return _render_rules(request, campaign, form)
@@ -379,8 +384,11 @@ def _render_rules(
     rules = current_rules(campaign)
     records = rules.rules if rules else []
     newest = rules.version if rules else 0
+    form = form or RulesForm(records=records)
+    if any(row.kind is MedianSecondsBelow for row in form.rows):
+        form.explain(MedianSecondsBelow, "seconds", f"Usual here: {usual_seconds(campaign)[1]}")
     context = {
-        "form": form or RulesForm(records=records),
+        "form": form,
         "addable": addable_rules(),
         "version": newest if again else max(whole_numbers(request.POST, "version"), default=newest),
         "next_version": newest + 1,

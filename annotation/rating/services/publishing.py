@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from annotation.campaigns.services.copies import reserved_name
+from annotation.campaigns.services.names import reserved_name
 from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.writing import campaign_change
 from annotation.core.errors import AnnotationError

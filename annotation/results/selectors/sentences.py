@@ -44,29 +44,28 @@ def _verdict(verdict: CriterionVerdict) -> str:
     if verdict.reason:
         return f"Strengths are undefined: {verdict.reason}. The shares of comparisons won are below."
     certain = [pair for pair in verdict.pairs if pair.is_certain]
-    perhaps = [pair for pair in verdict.pairs if pair.is_of_these_raters]
-    open_ = [pair for pair in _compared(verdict) if not pair.differs]
-    if not certain and not perhaps:
+    open_ = [pair for pair in _compared(verdict) if not pair.is_certain]
+    if not certain:
         sentences = [_nothing_certain(verdict)]
-    elif not certain:
-        sentences = [_by_these_alone(verdict, perhaps), _cannot_tell(open_)]
     elif leads := _leads_over_all(verdict):
         sentences = _ahead_of_all(verdict, leads)
     elif len(certain) <= MOST_PAIRS:
-        sentences = [*_named_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
+        sentences = [*_named_pairs(verdict, certain), _cannot_tell(open_)]
     else:
-        sentences = [*_many_pairs(verdict, certain), _others_may_not(verdict, perhaps), _cannot_tell(open_)]
-    if verdict.is_rough and _compared(verdict) and (certain or not perhaps):
+        sentences = [*_many_pairs(verdict, certain), _cannot_tell(open_)]
+    if verdict.is_rough and _compared(verdict):
         sentences.append(_rough(verdict))
     return " ".join(filter(None, sentences))
 
 
-def _who(verdict: CriterionVerdict) -> str:
-    return counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
-
-
-def _verb(verdict: CriterionVerdict, verb: str) -> str:
-    return f"{_who(verdict)} {verb}{'s' if verdict.raters == 1 else ''}"
+def _by(verdict: CriterionVerdict) -> str:
+    """Return what the sentence rests on, and how many gave it: a mean, and not what each rater prefers."""
+    n, of = verdict.raters, "’s" if verdict.raters == 1 else "’"
+    if not n:
+        return "By the mean ratings" if verdict.by_means else "By the comparisons"
+    if verdict.by_means:
+        return f"By the mean of {counted(n, 'rater')}{of} ratings"
+    return f"By the comparisons of {counted(n, 'rater')}"
 
 
 def _rough(verdict: CriterionVerdict) -> str:
@@ -80,7 +79,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
     if len(compared) == len(verdict.pairs) == 1:
         (pair,) = compared
         difference = _difference(pair, verdict.of_means)
-        return f"{_who(verdict)} cannot tell {pair.first} and {pair.second} apart: {difference}."
+        return f"{_by(verdict)}, {pair.first} and {pair.second} cannot be told apart: {difference}."
     best = verdict.systems[0]
     what = f"highest {'mean' if verdict.by_means else 'strength'}, {number(best.estimate)}"
     shared = [each.name for each in verdict.systems if number(each.estimate) == number(best.estimate)]
@@ -89,38 +88,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
         if len(shared) == 1
         else f"{listed(shared) if len(shared) <= MOST_PAIRS else f'{len(shared):,} systems'} share the {what}"
     )
-    return f"{_verb(verdict, 'find')} no certain difference between any two systems; {highest}."
-
-
-def _by_these_alone(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
-    """Say which differences other items would show again, where none is certain for other raters."""
-    if len(perhaps) == 1:
-        (pair,) = perhaps
-        what = f"put {pair.first} above {pair.second} ({_difference(pair, verdict.of_means)})"
-    elif len(perhaps) <= MOST_PAIRS:
-        what = f"put {listed([_above(pair, '' if n else verdict.of_means) for n, pair in enumerate(perhaps)])}"
-    else:
-        widest = _above(perhaps[0], verdict.of_means)
-        what = f"tell {len(perhaps):,} of {len(_compared(verdict)):,} pairs apart, most clearly {widest}"
-    n = verdict.raters
-    if not n:  # the interval is over items alone, and more cautious than the test
-        return f"No difference is certain: tests over items {what}, but the intervals hold 0."
-    if n == 1:
-        why, these = "only one has rated", "this same one"
-    elif verdict.is_rough:
-        why, these = f"there are only {n}, who disagree", f"these same {n}"
-    else:
-        why, these = "those who rated disagree", f"these same {n:,}"
-    return f"No difference is certain for other raters: {why}. With {these}, other items should again {what}."
-
-
-def _others_may_not(verdict: CriterionVerdict, perhaps: list[PairVerdict]) -> str:
-    """Say which differences are of these raters alone, beside others that are certain."""
-    if not perhaps:
-        return ""
-    if len(perhaps) > MOST_PAIRS:
-        return f"{len(perhaps):,} more hold for these raters only: with others they may not."
-    return f"These raters also put {listed([_above(pair) for pair in perhaps])}; others may not."
+    return f"{_by(verdict)}, no difference between two systems is certain; {highest}."
 
 
 def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
@@ -142,43 +110,29 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
 
 
 def _leads_over_all(verdict: CriterionVerdict) -> list[PairVerdict]:
-    """Return the differences of the first of three or more systems to each other one if all are found, else none."""
+    """Return the differences of the first of three or more systems to each other one if all are certain, else none."""
     first = verdict.systems[0].name
-    leads = [pair for pair in verdict.pairs if pair.first == first and pair.differs]
-    is_ahead = 1 < len(leads) == len(verdict.systems) - 1
-    return leads if is_ahead and any(pair.is_certain for pair in leads) else []
+    leads = [pair for pair in verdict.pairs if pair.first == first and pair.is_certain]
+    return leads if 1 < len(leads) == len(verdict.systems) - 1 else []
 
 
 def _ahead_of_all(verdict: CriterionVerdict, leads: list[PairVerdict]) -> list[str]:
-    firm = [pair for pair in leads if pair.is_certain]
-    perhaps = [pair for pair in leads if pair not in firm]
-    text = f"{_verb(verdict, 'find')} {leads[0].first} better than every other system"
-    least = min(firm, key=lambda pair: pair.low)  # its interval comes closest to 0
-    if not perhaps:
-        least = leads[-1]
-        sentences = [f"{text}; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}."]
-    else:
-        firm_ones, closest = listed([pair.second for pair in firm]), _difference(least, verdict.of_means)
-        of, leads_over = ("", "the lead over") if len(firm) == 1 else (f"{least.second}: ", "the leads over")
-        sentences = [
-            f"{text}.",
-            f"With other raters {leads_over} {firm_ones} should hold, too ({of}{closest}).",
-            f"{'That' if len(perhaps) == 1 else 'Those'} over {listed([pair.second for pair in perhaps])} may not.",
-        ]
-    return [*sentences, *_among_others(verdict, [pair for pair in _compared(verdict) if pair not in leads])]
+    least = leads[-1]
+    text = f"{_by(verdict)}, {least.first} is better than every other system"
+    lead = f"{text}; its smallest lead, over {least.second}, is {_difference(least, verdict.of_means)}."
+    return [lead, *_among_others(verdict, [pair for pair in _compared(verdict) if pair not in leads])]
 
 
 def _among_others(verdict: CriterionVerdict, others: list[PairVerdict]) -> list[str]:
-    certain = sum(pair.is_certain for pair in others)
-    if certain == len(others):
+    open_ = [pair for pair in others if not pair.is_certain]
+    certain = len(others) - len(open_)
+    if not open_:
         return [f"The order of the others is {_firm(verdict)}, too."]
-    open_ = [pair for pair in others if not pair.differs]
-    perhaps = [pair for pair in others if pair.is_of_these_raters]
-    if not certain and not perhaps and len(open_) > 1:
+    if not certain and len(open_) > 1:
         return ["The others cannot be told apart."]
-    how_many = f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."
-    is_many = len(open_) > MOST_PAIRS or len(perhaps) > MOST_PAIRS
-    return [how_many if is_many else "", _others_may_not(verdict, perhaps), "" if is_many else _cannot_tell(open_)]
+    if len(open_) > MOST_PAIRS:
+        return [f"Of the {len(others):,} differences between the others {certain:,} {_are(certain)} certain."]
+    return [_cannot_tell(open_)]
 
 
 def _firm(verdict: CriterionVerdict) -> str:
@@ -192,8 +146,8 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
     """Give each difference that is certain a sentence."""
     first, *others = certain
     sentences = [
-        f"{_verb(verdict, 'prefer')} {first.first} to {first.second}: {_difference(first, verdict.of_means)}.",
-        *(f"They also prefer {pair.first} to {pair.second}: {_difference(pair)}." for pair in others),
+        f"{_by(verdict)}, {first.first} is better than {first.second}: {_difference(first, verdict.of_means)}.",
+        *(f"{pair.first} is better than {pair.second}, too: {_difference(pair)}." for pair in others),
     ]
     if len(certain) == len(verdict.pairs) > 1:
         sentences.append(f"So the order is {_firm(verdict)}.")
@@ -201,11 +155,11 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
 
 
 def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
-    first_ones = [each.name for each in verdict.systems if each.cluster == verdict.systems[0].cluster]
+    first_ones = [each.name for each in verdict.systems if each.first_rank == 1]
     lead = (
-        f"{_verb(verdict, 'find')} no system ahead of all others: {listed(first_ones)} share the first place."
+        f"{_by(verdict)}, no system is ahead of all others: {listed(first_ones)} may each be first."
         if 1 < len(first_ones) < len(verdict.systems)
-        else f"{_verb(verdict, 'put')} {verdict.systems[0].name} first, but it is not certain that it leads all others."
+        else f"{_by(verdict)}, {verdict.systems[0].name} comes first, but it is not certain that it leads all others."
     )
     n_pairs, widest = len(_compared(verdict)), certain[0]
     how_many = (
@@ -215,11 +169,6 @@ def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[s
     )
     largest = f"the largest between {widest.first} and {widest.second}: {_difference(widest, verdict.of_means)}"
     return [lead, f"{how_many} certain, {largest}."]
-
-
-def _above(pair: PairVerdict, of_means: str = "") -> str:
-    where = f" {of_means}" if of_means else ""
-    return f"{pair.first} above {pair.second} ({number(pair.difference, plus=True)}{where})"
 
 
 def _are(n: int) -> str:

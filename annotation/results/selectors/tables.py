@@ -17,7 +17,10 @@ SYSTEM_COLUMNS = (
     *("standardised", "standardised_low", "standardised_high", "share_won", "share_low", "share_high"),
     *(*WON, "ratings", "raters", "items"),
 )
-PAIR_COLUMNS = ("criterion", "first", "second", "difference", "low", "high", "p", "p_wilcoxon", "p_holm", "items", *WON)
+PAIR_COLUMNS = (
+    *("criterion", "first", "second", "difference", "low", "high", "p", "p_holm"),
+    *("p_permutation", "p_wilcoxon", "items", *WON),
+)
 
 
 def system_rows(results: Results) -> Iterator[Sequence[object]]:
@@ -36,8 +39,9 @@ def system_rows(results: Results) -> Iterator[Sequence[object]]:
 def pair_rows(results: Results) -> Iterator[Sequence[object]]:
     for verdict in results.criteria:
         for pair in verdict.pairs:
-            numbers = (pair.difference, pair.low, pair.high, pair.p, pair.wilcoxon, pair.adjusted, pair.items)
-            yield (verdict.criterion, pair.first, pair.second, *numbers, *_won(pair, verdict))
+            numbers = (pair.difference, pair.low, pair.high, pair.p, pair.adjusted)
+            over_items = (pair.permutation, pair.wilcoxon, pair.items)
+            yield (verdict.criterion, pair.first, pair.second, *numbers, *over_items, *_won(pair, verdict))
 
 
 def _won(row: SystemVerdict | PairVerdict, verdict: CriterionVerdict) -> tuple[float | None, ...]:
@@ -105,14 +109,14 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
         texts.append(
             "A system's score is the mean over items of the mean rating of its output; 95% intervals are over raters "
             "and items together (two-way clustering, Cameron et al., 2011, with Student quantiles for each part, "
-            "Graybill and Wang, 1980). Differences are tested by the paired permutation test over items (Noreen, "
-            "1989), with Holm's (1979) correction over all pairs."
+            "Graybill and Wang, 1980). Differences are tested against the same two sources of variance, with Holm's "
+            "(1979) correction over all pairs and intervals corrected alike."
         )
     if "comparisons" in kinds:
         texts.append(
             "Preferences are ranked by Bradley-Terry strengths with ties (Davidson, 1970) and an effect of the first "
-            "place (Davidson and Beaver, 1977), with intervals robust to raters and items (Cameron et al., 2011) and "
-            "Holm's (1979) correction over all pairs."
+            "place (Davidson and Beaver, 1977), with intervals robust to raters and items (Cameron et al., 2011), and "
+            "differences corrected over all pairs after Holm (1979), intervals alike."
         )
     texts.append(
         "A rank range goes from one more than the number of significantly better systems to the number of systems "

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from math import isnan, nan
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
-from annotation.ranking.holm import holm_adjusted
+from annotation.ranking.family import ALPHA
 from annotation.ranking.standardised import furthest_mean
 from annotation.rating.selectors.outputs import comparisons
 from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
@@ -23,7 +22,6 @@ from annotation.results.selectors.sentences import verdict_sentence
 FORMAT = 3  # of what is stored
 ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
 ROUNDED = 1e-9  # what is nearer to 0 is 0 but for rounding
-MOST_OPEN = 3  # differences that a note names
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -69,7 +67,11 @@ class SystemVerdict:
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """Two systems on a criterion, the better first; ``p`` is not corrected, ``adjusted`` by Holm over all pairs."""
+    """Two systems on a criterion, the better first.
+
+    ``p`` is over raters and items, not corrected, and ``adjusted`` by Holm over all pairs. The interval is corrected,
+    too: it holds 0 if and only if ``adjusted`` is above 0.05. ``permutation`` and ``wilcoxon`` are over items alone.
+    """
 
     first: str
     second: str
@@ -77,9 +79,10 @@ class PairVerdict:
     low: float
     high: float
     p: float
-    wilcoxon: float
     adjusted: float
     items: int
+    permutation: float = nan
+    wilcoxon: float = nan
     wins: int = 0  # of the first, in comparisons that raters made
     ties: int = 0
     losses: int = 0
@@ -90,8 +93,9 @@ class PairVerdict:
         return shown_ties(self.ties, self.identical)
 
     @property
-    def differs(self) -> bool:
-        return self.adjusted <= 0.05
+    def is_certain(self) -> bool:
+        """Return whether other raters and items should show it again."""
+        return self.adjusted <= ALPHA
 
     @property
     def is_compared(self) -> bool:
@@ -99,24 +103,9 @@ class PairVerdict:
         return not isnan(self.difference)
 
     @property
-    def holds_zero(self) -> bool:
-        """Return whether other raters and items could turn it: the interval is over both, the test over items."""
-        return isnan(self.low) or self.low <= 0 <= self.high
-
-    @property
     def is_equal(self) -> bool:
         """Return whether both have the same ratings on each item, as systems with identical outputs have."""
         return max(abs(self.difference), abs(self.low), abs(self.high)) < ROUNDED
-
-    @property
-    def is_certain(self) -> bool:
-        """Return whether it should hold with other raters, too."""
-        return self.differs and not self.holds_zero
-
-    @property
-    def is_of_these_raters(self) -> bool:
-        """Return whether it should hold on other items, but perhaps not with other raters."""
-        return self.differs and self.holds_zero
 
 
 @dataclass(frozen=True)
@@ -161,20 +150,6 @@ class CriterionVerdict:
     @property
     def n_compared(self) -> int:
         return sum(pair.is_compared for pair in self.pairs)
-
-    @property
-    def ranks_note(self) -> str:
-        """Return what of the ranks other raters could turn: they follow tests over items. Empty if nothing."""
-        open_ = [pair for pair in self.pairs if pair.is_of_these_raters] if self.raters else []
-        if not open_:
-            return ""
-        n, behind = len(open_), sum(pair.differs for pair in self.pairs)
-        named = ", ".join(f"{pair.first} – {pair.second}" for pair in open_[:MOST_OPEN])
-        more = f" and {n - MOST_OPEN:,} more" if n > MOST_OPEN else ""
-        return (
-            f"Ranks and groups hold for other items with these raters. Other raters could turn {n:,} of the {behind:,} "
-            f"differences behind them: {named}{more}."
-        )
 
     def pair(self, first: str, second: str) -> PairVerdict | None:
         return next((pair for pair in self.pairs if {pair.first, pair.second} == {first, second}), None)
@@ -295,12 +270,13 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             names[i],
             names[j],
             float(differences.mean[i, j]),
-            float(differences.low[i, j]),
-            float(differences.high[i, j]),
+            float(differences.family_low[i, j]),
+            float(differences.family_high[i, j]),
             p=float(differences.p_values[i, j]),
-            wilcoxon=float(differences.wilcoxon_p_values[i, j]),
             adjusted=float(differences.adjusted[i, j]),
             items=int(differences.items[i, j]),
+            permutation=float(differences.permutation_p_values[i, j]),
+            wilcoxon=float(differences.wilcoxon_p_values[i, j]),
             **met.won(i, j)._asdict(),
         )
         for i, j in better_first
@@ -351,10 +327,7 @@ def _by_comparisons(
     if fit.reason:
         fit = bradley_terry(first, second, outcome, n_systems=n, weight=weight)
     certainty = bradley_terry_certainty(fit, first, second, outcome, item=item, rater=rater, weight=weight)
-    p = np.array([certainty.p_values[i, j] for i, j in combinations(range(n), 2)])
-    adjusted = np.full((n, n), nan)
-    for (i, j), corrected in zip(combinations(range(n), 2), holm_adjusted(p).tolist(), strict=True):
-        adjusted[i, j] = adjusted[j, i] = corrected
+    adjusted = certainty.adjusted
     better = fit.strengths[:, None] > fit.strengths
     order = np.argsort(-(met.shares[0] if fit.reason else fit.strengths), kind="stable")
     ranges, groups = rank_ranges(adjusted, better), clusters(adjusted, better, order)
@@ -382,7 +355,7 @@ def _by_comparisons(
         for j in order[place + 1 :].tolist():
             of_pair = ((first == i) & (second == j)) | ((first == j) & (second == i))
             apart = float(fit.strengths[i] - fit.strengths[j])
-            ends = certainty.difference_low[i, j], certainty.difference_high[i, j]
+            ends = certainty.family_low[i, j], certainty.family_high[i, j]
             pairs.append(
                 PairVerdict(
                     names[i],
@@ -391,7 +364,6 @@ def _by_comparisons(
                     float(ends[0]),
                     float(ends[1]),
                     p=float(certainty.p_values[i, j]),
-                    wilcoxon=nan,
                     adjusted=float(adjusted[i, j]),
                     items=int(np.unique(item[of_pair]).size),
                     **met.won(i, j)._asdict(),

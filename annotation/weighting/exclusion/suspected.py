@@ -100,7 +100,7 @@ def rules_for(
     has_gold, has_attention : bool
         Whether raters answered such checks: their usual rules are added.
     """
-    found = (_too_fast(seconds), _disagreeing(agreement, others), _hardly_varied(entropy, points))
+    found = (too_fast_among(seconds), _disagreeing(agreement, others), _hardly_varied(entropy, points))
     rules: list[ExclusionRule] = [rule for rule in found if rule is not None]
     for kind, is_used in ((GoldAccuracyBelow, has_gold), (AttentionAccuracyBelow, has_attention)):
         if is_used:
@@ -108,7 +108,14 @@ def rules_for(
     return rules
 
 
-def _too_fast(measures: Measures) -> MedianSecondsBelow | None:
+def typical_seconds(measures: Measures) -> float:
+    """Return the median over raters of their median times; NaN if none has enough answers."""
+    times, _ = measures.known(measures.usual_after(MedianSecondsBelow, LEAST_TIMES))
+    return float(np.median(times)) if times.size else float("nan")
+
+
+def too_fast_among(measures: Measures) -> MedianSecondsBelow | None:
+    """Return the rule that flags who is far faster than the others; None if no rater has enough answers."""
     after = measures.usual_after(MedianSecondsBelow, LEAST_TIMES)
     times, _ = measures.known(after)
     if not times.size:

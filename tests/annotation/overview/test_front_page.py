@@ -54,9 +54,12 @@ def lab(world) -> Project:
     return Project.objects.get(slug="lab")
 
 
-def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user) -> None:
-    """The studies here have too few units for a headline; tests/correlations/views has one."""
+def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user, monkeypatch) -> None:
+    """The studies here have too few units for a headline, and too few systems; tests/correlations/views has one."""
     client = as_user(world.people["viewer"])
+    kinds = {finding.kind for source in FINDINGS for finding in source(lab, 3)}
+    assert kinds == {"Campaign", "Raters", "Weights", "Scores"}, "nothing is said of a parameter over so few systems"
+    monkeypatch.setattr("correlations.selectors.levels.FEWEST_SYSTEMS", 1)
     findings = [finding for source in FINDINGS for finding in source(lab, 3)]
     assert {finding.kind for finding in findings} == {"Campaign", "Raters", "Weights", "Scores", "Parameter study"}
     for finding in findings:

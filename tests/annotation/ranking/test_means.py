@@ -92,7 +92,7 @@ def test_differences_are_those_of_shared_items(ratings) -> None:
         assert differences.mean[j, i] == -differences.mean[i, j]
         assert differences.low[i, j] < apart.mean() < differences.high[i, j]
         assert differences.low[j, i] == -differences.high[i, j]
-        assert differences.p_values[i, j] == pytest.approx(expected.pvalue, abs=0.02)
+        assert differences.permutation_p_values[i, j] == pytest.approx(expected.pvalue, abs=0.02)
         assert differences.wilcoxon_p_values[i, j] == pytest.approx(wilcoxon(apart).pvalue)
         p_values.append(differences.p_values[i, j])
     adjusted = [differences.adjusted[pair] for pair in ((0, 1), (0, 2), (1, 2))]
@@ -153,6 +153,30 @@ def test_one_item_or_one_rater_allows_no_interval(columns) -> None:
 
     assert means.mean[0] == 3
     assert np.isnan([means.low[0], means.high[0]]).all()
+
+
+def test_the_variance_of_a_difference_leaves_raters_whole(ratings) -> None:
+    """Single ratings are in the variance over items and in that over raters: of a difference, the raters' is kept."""
+    own = ratings[ratings["system"] == 0]
+    weight = np.full(len(own), 1 / len(own))
+    influence = weight * (own["value"].to_numpy() - own["value"].mean())
+    clusters = Clusters.of(own["item"].to_numpy(), own["rater"].to_numpy())
+    mean, difference = (two_way_variance(influence, clusters, weight, whole_raters=whole) for whole in (False, True))
+    of_raters = own.assign(influence=influence).groupby("rater")["influence"].sum()
+    n = difference.n_raters
+
+    assert difference.raters == pytest.approx((of_raters**2).sum() * n / (n - 1))
+    assert difference.items + difference.raters == pytest.approx(mean.items + mean.raters)
+
+
+def test_a_difference_that_is_the_same_on_every_item_has_no_interval_but_the_p_of_all_swaps() -> None:
+    item, rater = (axis.ravel() for axis in np.indices((8, 3)))
+    better = np.concatenate([np.full(24, 5.0), np.full(24, 2.0)])
+    columns = np.repeat([0, 1], 24), np.tile(item, 2), np.tile(rater, 2), better
+    differences = system_means(*columns, rng=np.random.default_rng(1)).differences
+
+    assert differences.adjusted[0, 1] == differences.permutation_p_values[0, 1] == pytest.approx(2 / 256, abs=0.004)
+    assert np.isnan([differences.low[0, 1], differences.family_low[0, 1]]).all()
 
 
 def test_the_p_of_an_estimate_agrees_with_its_interval(ratings) -> None:

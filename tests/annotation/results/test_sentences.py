@@ -1,4 +1,4 @@
-"""The sentence on top of results says what is certain, for whom, and names what is not."""
+"""The sentence on top of results says what is certain, and names what is not."""
 
 from types import SimpleNamespace
 
@@ -6,15 +6,15 @@ from annotation.results.selectors.sentences import verdict_sentence
 from annotation.results.selectors.verdicts import PairVerdict
 
 
-def verdict(names, differences, clusters=None, raters=12):
+def verdict(names, differences, first=(), raters=12):
     """``differences``: first, second, difference, low, high, p."""
     pairs = [
-        PairVerdict(first, second, difference, low, high, p=p, wilcoxon=p, adjusted=p, items=30)
+        PairVerdict(first, second, difference, low, high, p=p, adjusted=p, items=30)
         for first, second, difference, low, high, p in differences
     ]
     return SimpleNamespace(
         systems=[
-            SimpleNamespace(name=name, estimate=3.0, low=2.5, high=3.5, cluster=(clusters or {}).get(name, 1))
+            SimpleNamespace(name=name, estimate=3.0, low=2.5, high=3.5, first_rank=1 if name in first else 2)
             for name in names
         ],
         pairs=sorted(pairs, key=lambda pair: -pair.difference),
@@ -27,31 +27,13 @@ def verdict(names, differences, clusters=None, raters=12):
     )
 
 
-def test_the_first_of_all_is_named_with_what_other_raters_may_see_otherwise():
-    four = verdict(
-        ["B", "CE", "D", "Base"],
-        [
-            ("B", "Base", 1.01, 0.11, 1.92, 0.001),
-            ("B", "D", 0.79, -1.09, 2.68, 0.001),
-            ("B", "CE", 0.74, -0.07, 1.56, 0.001),
-            ("CE", "Base", 0.27, -0.6, 1.2, 0.4),
-            ("D", "Base", 0.22, -0.9, 1.3, 0.5),
-            ("CE", "D", 0.05, -0.9, 1.0, 0.9),
-        ],
-    )
-    assert verdict_sentence(four) == (
-        "12 raters find B better than every other system. With other raters the lead over Base should hold, too "
-        "(+1.01 on a scale of 1 to 5, 95% interval 0.11 to 1.92). Those over D and CE may not. "
-        "The others cannot be told apart."
-    )
-
-
 def test_the_first_of_all_is_named_with_its_smallest_lead():
     pairs = [("A", "C", 0.9, 0.5, 1.3, 0.001), ("A", "B", 0.4, 0.1, 0.7, 0.01), ("B", "C", 0.5, 0.2, 0.8, 0.01)]
     few = verdict_sentence(verdict(["A", "B", "C"], pairs, raters=3))
     assert "The order of the others is clear for these 3 raters, too." in few
     assert verdict_sentence(verdict(["A", "B", "C"], pairs, raters=0)) == (
-        "Raters find A better than every other system; its smallest lead, over B, is +0.40 on a scale of 1 to 5, "
+        "By the mean ratings, A is better than every other system; its smallest lead, over B, is +0.40 on a "
+        "scale of 1 to 5, "
         "95% interval 0.10 to 0.70. The order of the others is certain, too."
     )
 
@@ -70,56 +52,57 @@ def test_the_difference_that_is_not_certain_is_named_and_few_raters_are_called_r
         raters=3,
     )
     assert verdict_sentence(four) == (
-        "3 raters find aurora better than every other system; its smallest lead, over cobalt, is +1.09 on a scale of "
+        "By the mean of 3 raters’ ratings, aurora is better than every other system; its smallest lead, over "
+        "cobalt, is +1.09 on a scale of "
         "1 to 5, 95% interval 0.83 to 1.35. cobalt and birch cannot be told apart: +0.07, 95% interval −0.22 to 0.37. "
         "With only 3 raters, how much others would differ is known only roughly."
     )
 
 
-def test_what_items_alone_say_is_not_called_certain():
+def test_where_nothing_is_certain_no_system_is_called_better():
     few = [
-        ("aurora", "dune", 0.9, -4.0, 4.0, 0.001),
-        ("birch", "dune", 0.72, -1.87, 3.32, 0.001),
-        ("cobalt", "dune", 0.68, -1.92, 3.28, 0.001),
-        ("aurora", "cobalt", 0.22, -2.4, 2.8, 0.9),
+        ("aurora", "dune", 0.9, -4.0, 4.0, 0.2),
+        ("birch", "dune", 0.72, -1.87, 3.32, 0.3),
         ("aurora", "birch", 0.18, -2.7, 3.1, 0.9),
-        ("birch", "cobalt", 0.05, -0.2, 0.3, 0.9),
     ]
-    assert verdict_sentence(verdict(["aurora", "birch", "cobalt", "dune"], few, raters=4)) == (
-        "No difference is certain for other raters: there are only 4, who disagree. With these same 4, other items "
-        "should again put aurora above dune (+0.90 on a scale of 1 to 5), birch above dune (+0.72) and cobalt above "
-        "dune (+0.68). aurora, cobalt and birch cannot be told apart."
+    assert verdict_sentence(verdict(["aurora", "birch", "dune"], few, raters=4)) == (
+        "By the mean of 4 raters’ ratings, no difference between two systems is certain; aurora, birch and dune "
+        "share the highest mean, "
+        "3.00. With only 4 raters, how much others would differ is known only roughly."
     )
-    open_ = [("A", "B", 0.52, -0.53, 1.57, 0.01)]
+    open_ = [("A", "B", 0.52, -0.53, 1.57, 0.3)]
     assert verdict_sentence(verdict(["A", "B"], open_)) == (
-        "No difference is certain for other raters: those who rated disagree. With these same 12, other "
-        "items should again put A above B (+0.52 on a scale of 1 to 5, 95% interval −0.53 to 1.57)."
-    )
-    others = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", -0.2, -0.9, 0.5, 0.8)]
-    assert verdict_sentence(verdict(["A", "B", "C", "D"], open_ + others)) == (
-        "12 raters prefer A to C: +0.30 on a scale of 1 to 5, 95% interval 0.10 to 0.50. "
-        "These raters also put A above B (+0.52); others may not. "
-        "B and C cannot be told apart: −0.20, 95% interval −0.90 to 0.50."
+        "By the mean of 12 raters’ ratings, A and B cannot be told apart: +0.52 on a scale of 1 to 5, 95% "
+        "interval −0.53 to 1.57."
     )
     same = [("A", "C", 0.3, 0.1, 0.5, 0.01), ("B", "C", 0.3, 0.1, 0.5, 0.01), ("A", "B", 0.0, -1e-17, 1e-17, 1.0)]
     assert verdict_sentence(verdict(["A", "B", "C"], same)).endswith("A and B have the same ratings throughout.")
 
 
-def test_of_many_differences_the_largest_that_should_hold_is_given():
+def test_of_many_differences_the_largest_is_given():
     names = ["A", "B", "C", "D"]
     many = [
-        ("A", "D", 0.9, -0.2, 2.0, 0.01),
+        ("A", "D", 0.9, 0.2, 2.0, 0.01),
         ("A", "C", 0.8, 0.2, 1.4, 0.01),
         ("B", "D", 0.7, 0.1, 1.3, 0.01),
         ("B", "C", 0.6, 0.1, 1.1, 0.02),
         ("A", "B", 0.2, -0.2, 0.6, 0.5),
         ("C", "D", 0.4, 0.1, 0.7, 0.04),
     ]
-    assert verdict_sentence(verdict(names, many, {"C": 2, "D": 2})) == (
-        "12 raters find no system ahead of all others: A and B share the first place. Of 6 differences 4 are certain, "
-        "the largest between A and C: +0.80 on a scale of 1 to 5, 95% interval 0.20 to 1.40. These raters also put "
-        "A above D (+0.90); others may not. A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
+    assert verdict_sentence(verdict(names, many, first=("A", "B"))) == (
+        "By the mean of 12 raters’ ratings, no system is ahead of all others: A and B may each be first. Of 6 "
+        "differences 5 are certain, "
+        "the largest between A and D: +0.90 on a scale of 1 to 5, 95% interval 0.20 to 2.00. "
+        "A and B cannot be told apart: +0.20, 95% interval −0.20 to 0.60."
     )
+
+
+def test_what_rests_on_comparisons_or_on_one_rater_says_so():
+    pair = [("A", "B", 0.5, 0.1, 0.9, 0.01)]
+    by_comparisons = verdict(["A", "B"], pair, raters=6)
+    by_comparisons.by_means, by_comparisons.of_means = False, ""
+    assert verdict_sentence(by_comparisons).startswith("By the comparisons of 6 raters, A is better than B: +0.50, 95%")
+    assert verdict_sentence(verdict(["A", "B"], pair, raters=1)).startswith("By the mean of 1 rater’s ratings, A is")
 
 
 def test_systems_without_a_common_item_are_not_compared():
@@ -130,7 +113,7 @@ def test_systems_without_a_common_item_are_not_compared():
         ("Dusek", "WEN", *nothing),
     ]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], two_sets)) == (
-        "12 raters find no certain difference between any two systems; "
+        "By the mean of 12 raters’ ratings, no difference between two systems is certain; "
         "Dusek, WEN and LOLS share the highest mean, 3.00. "
         "Dusek and WEN have no item in common and are not compared."
     )
@@ -141,6 +124,7 @@ def test_systems_without_a_common_item_are_not_compared():
     )
     certain = [("WEN", "LOLS", 0.6, 0.3, 0.9, 0.001), ("Dusek", "WEN", *nothing)]
     assert verdict_sentence(verdict(["Dusek", "WEN", "LOLS"], certain)) == (
-        "12 raters prefer WEN to LOLS: +0.60 on a scale of 1 to 5, 95% interval 0.30 to 0.90. "
+        "By the mean of 12 raters’ ratings, WEN is better than LOLS: +0.60 on a scale of 1 to 5, 95% interval "
+        "0.30 to 0.90. "
         "Dusek and WEN have no item in common and are not compared."
     )

@@ -23,10 +23,10 @@ def _make_rated(project: Project) -> Campaign:
 def value_of(name: str, item: int, rater: int) -> int:
     """Return what a rater says: Ada is worse by far; Cy is better than Bo on half of the items and worse on others."""
     if name == "Ada":
-        return 1 + rater % 2
+        return 1
     if name == "Bo":
-        return 3 + rater % 2
-    return 3 + (rater + item) % 2 + (1, -1, 1, 0)[item % 4]
+        return 3 + (rater + item) % 2
+    return 3 + (rater + item // 2) % 2 + (1, -1, 1, 0)[item % 4]
 
 
 def work(campaign: Campaign, raters: int) -> None:

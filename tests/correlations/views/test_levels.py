@@ -13,7 +13,7 @@ from sklearn.metrics import mean_absolute_error
 
 from correlations.models import Study
 from correlations.results.levels import RowLevels, WithoutSystem
-from correlations.selectors.levels import levels_report, levels_sentence
+from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, levels_report, levels_sentence
 from correlations.selectors.system_ranges import ranges_grids, ranges_sentence, raters_note
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -84,9 +84,16 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     client = as_user(viewer)
     page = client.get(address(study)).content.decode()
 
-    assert "3 systems are too few to show which metric agrees with the raters over systems." in page
+    assert (
+        f"3 systems are too few to show which metric agrees with the raters over systems: it takes at least "
+        f"{FEWEST_SYSTEMS}, and below {FEW_SYSTEMS} even a high r may be chance." in page
+    )
     assert "Over 3 systems, r is highest" not in page
-    assert "3 systems are few" in page
+    assert "the highest of 2 rows" not in page
+    assert page.count('data-label="p">–<') == 2, "no p over so few"
+    table = client.get(address(study, "study-download", "system-level", "csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(table).decode())))
+    assert {row["p"] for row in rows} == {""}
     assert "single outputs, r is highest for Oracle" in page
     assert page.count('class="negated"') == 3  # TER, in the tables of rows
     by_output = page.split('id="outputs"')[1]
@@ -154,7 +161,9 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
     def report_where(value: float, without: float):
         estimates = oracle.system.coefficients | {"pearson": replace(lead, value=value)}
         left = WithoutSystem("Echo", {"pearson": without})
-        changed = replace(oracle, system=replace(oracle.system, coefficients=estimates, without=left))
+        systems = 2 * oracle.system.systems  # three are too few anyway
+        system = replace(oracle.system, coefficients=estimates, without=left, systems=systems)
+        changed = replace(oracle, system=system)
         ter = replace(result.levels[0].system.coefficients["pearson"], value=0.1)
         worse = replace(
             result.levels[0],

@@ -17,6 +17,7 @@ from annotation.models import JobState
 from correlations.models import Study, StudyDraws, StudyShard
 from correlations.results.significance import OUTPUTS, SWAP_BOTH, SYSTEMS, WILLIAMS, PairTests
 from correlations.results.study import StudyResult
+from correlations.selectors.levels import too_few_systems
 from correlations.selectors.significance import (
     METHODS,
     UNITS,
@@ -112,6 +113,11 @@ def clusters_end_where_all_above_are_significantly_closer(result: StudyResult) -
     first, second = (tuple(value[pair[side]] for pair in result.significance.pairs) for side in (0, 1))
     tests[place] = replace(tests[place], p=p, p_holm=p, first=first, second=second)
     changed = replace(result, significance=replace(result.significance, tests=tuple(tests)))
+    few = contest(changed, SYSTEMS, SWAP_BOTH)
+    assert {(pair.p, pair.p_holm, pair.reason) for pair in few.pairs} == {(None, None, too_few_systems(3))}
+    assert {each.ranks for each in few.contestants} == {"1–3"}
+    enough = [replace(each, system=replace(each.system, systems=2 * each.system.systems)) for each in result.levels]
+    changed = replace(changed, levels=tuple(enough))
     shown = contest(changed, SYSTEMS, SWAP_BOTH)
     assert [each.cluster for each in shown.contestants] == [1, 1, 2]
     assert [each.ranks for each in shown.contestants] == ["1–2", "1–2", "3"]
@@ -134,8 +140,8 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
             assert figure["description"].startswith("Metric against metric.")
     assert client.get(address(study, "study-figure", "matrix-units-items")).status_code == 200
     few = client.get(f"{address(study)}?over=systems&test=swap-systems").content.decode()
-    assert "With 3 systems no p can be below 0.250" in few
-    assert "3 systems are few" in few
+    assert f"<strong>Nothing is tested here</strong>: {too_few_systems(3)}." in few
+    assert "is closest to the" not in few
     refused = client.get(f"{address(study)}?over=systems&test=magic")
     assert refused.status_code == 404
     report = client.get(address(study, "study-detail")).content.decode()

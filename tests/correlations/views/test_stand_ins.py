@@ -170,7 +170,7 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
     worse = replace(open_question, p=(0.999,) * 3)
     for margin, claimed in (
         (worse, "Oracle cannot: it beats"),
-        (open_question, "Not shown either way for Oracle: it beats"),
+        (open_question, "Undecided for Oracle: it beats"),
     ):
         assert f"{claimed} 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins={"crowd": margin}))
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
@@ -200,7 +200,7 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study:
     many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
     verdict, why, finding, methods = answers(left_out=many)
     few = "only 3 of 23 raters rated enough outputs to be tested (30 each), and gave 351 of 751 ratings"
-    assert verdict == f"Not shown either way for Oracle: {few}."
+    assert verdict == f"Undecided for Oracle: {few}."
     assert "but these raters do not speak for all" in why
     assert finding == f"Whether a judge can stand in for a rater here is not shown: {few}."
     assert "of 23 raters 3 were tested, with 351 of 751 ratings; 3 of them agree" in methods
@@ -231,6 +231,9 @@ def test_tables_and_endpoint_have_the_same_numbers(study: Study, viewer, as_user
     assert answer["ranking"]["soft"] == pytest.approx(1.0)
 
 
+QUESTIONS_OF_A_STUDY = ("study-stand-in", "study-levels", "study-significance", "study-sensitivity")
+
+
 def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question_leads(
     study: Study, manager, as_user
 ) -> None:
@@ -240,8 +243,11 @@ def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question
 
     assert changes_since(study) == "Since this study began, 1 rater was excluded."
     page = as_user(manager).get(address(study, "study-detail")).content.decode()
-    assert "1 rater was excluded. Its numbers are of the ratings before." in page
-    assert f"like={study.pk}" in page
+    changed = "<strong>Out of date.</strong> Since this study began, 1 rater was excluded. These numbers are of the"
+    others = [as_user(manager).get(address(study, name)).content.decode() for name in QUESTIONS_OF_A_STUDY]
+    for shown in (page, *others):
+        assert changed in shown
+        assert f"like={study.pk}" in shown
     (old,) = stand_in_findings(study.project, 2)
     assert old.sure.startswith("Since this study began, 1 rater was excluded.")
     again, created = study_create(project=study.project, name="Cats", specification=study.specification, by=None)

@@ -73,7 +73,7 @@ class CriterionForecast:
         if self.reason:
             return f"Which system is better cannot be forecast: {self.reason}."
         if pair is None:
-            return "The order of all systems is certain for these raters." if self.n_certain else ""
+            return "The order of all systems is certain." if self.n_certain else ""
         if pair.reason:
             return f"What would tell {pair.first} from {pair.second} cannot be forecast yet: {pair.reason}."
         names = f"{pair.first} from {pair.second}"

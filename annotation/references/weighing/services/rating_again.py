@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from annotation.campaigns.fields.table import MOST_RATINGS
-from annotation.campaigns.services.copies import reserved_name
 from annotation.campaigns.services.lists import campaign_for_list
+from annotation.campaigns.services.names import reserved_name
 from annotation.core.errors import AnnotationError
 from annotation.datasets.services.lists import response_list_create
 from annotation.models import Campaign, Release, User

@@ -13,6 +13,7 @@ from annotation.campaigns.selectors import rated_sources
 from annotation.campaigns.services.drafts import draft_of
 from annotation.campaigns.services.lifecycle import campaign_launch
 from annotation.campaigns.services.readiness import launch_report, speaks_of_another
+from annotation.campaigns.services.starting import campaign_start
 from annotation.campaigns.services.validation import draft_problems
 from annotation.campaigns.services.writing import campaign_change, campaign_create, campaign_update
 from annotation.core.errors import AnnotationError
@@ -207,6 +208,21 @@ def test_a_step_checks_only_its_own_fields(project: Project, manager: User) -> N
     with pytest.raises(AnnotationError) as refused:
         campaign_change(campaign=changed, changes={"seed": -1}, settle=["seed", "criteria"])
     assert list(refused.value.fields) == ["seed"]
+
+
+def test_a_given_name_follows_how_texts_are_shown_until_a_person_edits_it(project: Project, manager: User) -> None:
+    dataset = make_dataset(project)
+    campaign = campaign_start(project=project, template="delta-bleu-systems", dataset=dataset, by=manager)
+    make_campaign(dataset, name="Replies in a list", launch=False)
+
+    def change(**changes: object) -> str:
+        return campaign_change(campaign=campaign, changes=changes, settle=[], by=manager).name
+
+    assert campaign.name == "Replies in pairs"
+    assert change(presentation="list") == "Replies in a list (2)"
+    assert change(presentation="single") == "Replies, one at a time"
+    assert change(name="Mine", presentation="pair") == "Mine"
+    assert change(presentation="single") == "Mine"
 
 
 def test_the_report_counts_items_money_and_hours(project: Project) -> None:

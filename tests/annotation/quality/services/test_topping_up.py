@@ -73,7 +73,7 @@ def test_the_monitor_finds_the_same_differences_as_the_results_and_says_how_roug
 ) -> None:
     (known,) = campaign_monitor(rated).figures.forecasts
     (verdict,) = compute_results([rated]).criteria
-    assert known.n_certain == sum(pair.differs for pair in verdict.pairs) == 2
+    assert known.n_certain == sum(pair.is_certain for pair in verdict.pairs) == 2
     (pair,) = known.pairs
     assert (pair.first, pair.second, known.planned) == ("Cy", "Bo", 0)
     (shown,) = [each for each in verdict.pairs if {each.first, each.second} == {"Bo", "Cy"}]

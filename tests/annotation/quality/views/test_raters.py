@@ -5,8 +5,9 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
-from annotation.models import AuditEntry, Campaign, DecisionAction, Participation, QualityRules, RaterDecision
+from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision
 from annotation.quality.selectors.raters import Verdict, moment
+from annotation.quality.selectors.suspects import usual_seconds
 from annotation.quality.services.decisions import rater_exclude
 from annotation.rating.services.handout import unit_request
 from annotation.weighting.exclusion.rule import Evidence
@@ -88,6 +89,12 @@ def test_a_rater_is_excluded_with_a_reason_and_restored(campaign, manager, as_us
     decision = RaterDecision.objects.get(rater=bob)
     assert (decision.action, decision.reason, decision.decided_by) == ("exclude", "Clicks.", manager)
     assert decision.reopened_slots > 0
+    n = decision.reopened_slots
+    (message,) = [each.message for each in client.get(page(campaign, "campaign-rater", bob.pk)).context["messages"]]
+    slots, filled = ("1 slot is", "it is filled") if n == 1 else (f"{n} slots are", "they are filled")
+    assert message.endswith(f" {slots} open for other raters: the campaign collects ratings until {filled}.")
+    monitor = " ".join(client.get(page(campaign, "campaign-monitor-fragment")).content.decode().split())
+    assert "opened again, because the rater who had filled" in monitor
     text = client.get(page(campaign, "campaign-rater", bob.pk)).content.decode()
     assert "Restore" in text
     assert "Clicks." in text
@@ -108,6 +115,10 @@ def test_rules_are_written_row_by_row_without_json(campaign, manager, as_user):
     added = client.post(address, {"do": "add", "add": "gold_accuracy_below"}).content.decode()
     assert 'name="r0-accuracy"' in added
     assert '<input type="hidden" name="rule-0" value="gold_accuracy_below">' in added
+    timed = client.post(address, {"do": "add", "add": "median_seconds_below"})
+    seconds, source = usual_seconds(campaign)
+    assert timed.context["form"].rows[0]["seconds"].value() == seconds
+    assert f"Usual here: {source}" in timed.content.decode()
     row = {"rule-0": "gold_accuracy_below", "r0-action": "exclude", "r0-accuracy": "0.6", "r0-after": "1"}
     second = {"rule-1": "median_seconds_below", "r1-action": "flag", "r1-seconds": "-2", "r1-after": "10"}
     refused = client.post(address, {**row, **second, "do": "register"})
@@ -270,10 +281,9 @@ def test_a_rater_is_not_clear_if_the_interval_reaches_the_threshold():
     assert not Verdict(None, "flag", 1, "", replace(unclear, pvalue=0.3)).is_unclear
 
 
-def test_the_overview_says_who_may_take_part_and_the_ratings_keep_the_campaigns_tabs(campaign, manager, as_user):
-    Campaign.objects.filter(pk=campaign.pk).update(admission="named")
+def test_the_overview_says_that_nothing_is_left_and_the_ratings_keep_the_campaigns_tabs(campaign, manager, as_user):
     text = " ".join(as_user(manager).get(page(campaign, "campaign-detail")).content.decode().split())
-    assert "Who may take part: anybody with the link who gives a name." in text
+    assert "Every slot is filled: who opens the link reads that there is nothing more to rate." in text
     ratings = as_user(manager).get(page(campaign, "campaign-ratings")).content.decode()
     assert page(campaign, "campaign-results") in ratings
     bob = rater_of(campaign, "bob")
