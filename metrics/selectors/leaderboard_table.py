@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import groupby
 
 from annotation.models import Dataset, System
-from annotation.results.selectors.leading import basis, leading_sentences, listed
+from annotation.results.selectors.leading import basis, leading_sentence, listed
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -105,7 +105,7 @@ class Cell:
     high: float | None = None
     reason: str = ""
     p_best: float | None = None
-    # "best", "tied" with the best, "open": behind it for these raters only, "apart": no test, since they share no item
+    # "best", "tied" with the best, "apart": no test, since they share no item
     standing: str = ""
     items: int | None = None  # that the score is over
     first_place: int | None = None  # one more than the systems that are better for certain; None: nothing was tested
@@ -179,11 +179,6 @@ class Leaderboard:
         return any(column.apart for column in self.columns)
 
     @property
-    def has_open(self) -> bool:
-        """Return whether raters put some system behind the best that other raters may not."""
-        return any(cell.standing == "open" for row in self.rows for cell in row.cells)
-
-    @property
     def has_several_item_sets(self) -> bool:
         """Return whether two runs scored different items, so that their numbers cannot be compared."""
         return len({column.items for column in self.columns if column.run}) > 1
@@ -215,20 +210,17 @@ class Leaderboard:
 
 
 def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
-    """Return who is first on which criteria, those with one answer together, then what is not certain on each."""
-    firsts: dict[str, list[str]] = {}
-    doubts: dict[str, list[str]] = {}
+    """Return who is first on which criteria, those with one answer together."""
+    named: dict[str, list[str]] = {}
     for verdict in verdicts:
-        for text, found in zip(leading_sentences(verdict), (firsts, doubts), strict=True):
-            if text:
-                found.setdefault(text, []).append(verdict.criterion)
-    named = [(text, names) for found in (firsts, doubts) for text, names in found.items()]
-    return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named)
+        if text := leading_sentence(verdict):
+            named.setdefault(text, []).append(verdict.criterion)
+    return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named.items())
 
 
 def _small(text: str) -> str:
     """Begin a sentence after a colon: a name or a number stays as it is."""
-    return text.replace("With other raters", "with other raters", 1).replace("Raters ", "raters ", 1)
+    return text.replace("Raters ", "raters ", 1)
 
 
 def _capital(text: str) -> str:

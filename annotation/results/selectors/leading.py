@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from annotation.core.numbers import counted
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
 
-BEST, TIED, OPEN, APART = "best", "tied", "open", "apart"
+BEST, TIED, APART = "best", "tied", "apart"
 NAMED = 3  # of systems in a list
 
 
@@ -14,14 +14,12 @@ NAMED = 3  # of systems in a list
 class Leading:
     """The system with the highest mean or strength, and how each other one stands to it in the results.
 
-    ``tied``: no difference is found. ``open``: these raters put it behind, but other raters could turn that.
-    ``behind``: for certain. ``apart``: no item in common. ``ahead``: it is found better on the items that both have.
-    Empty if nothing can be compared.
+    ``tied``: no difference is certain. ``behind``: for certain. ``apart``: no item in common. ``ahead``: it is better for
+    certain on the items that both have. Empty if nothing can be compared.
     """
 
     first: str = ""
     tied: list[str] = field(default_factory=list)
-    open: list[str] = field(default_factory=list)
     apart: list[str] = field(default_factory=list)
     ahead: list[str] = field(default_factory=list)
     behind: list[str] = field(default_factory=list)
@@ -31,8 +29,8 @@ class Leading:
         if name == self.first:
             if self.tied or self.ahead:
                 return TIED
-            return BEST if self.open or self.behind else ""
-        of = {TIED: [*self.tied, *self.ahead], OPEN: self.open, APART: self.apart}
+            return BEST if self.behind else ""
+        of = {TIED: [*self.tied, *self.ahead], APART: self.apart}
         return next((standing for standing, names in of.items() if name in names), "")
 
 
@@ -41,7 +39,7 @@ def leading(verdict: CriterionVerdict) -> Leading:
     if len(verdict.systems) < 2 or verdict.reason or verdict.parts:
         return Leading()
     first = verdict.systems[0].name
-    names: dict[str, list[str]] = {TIED: [], OPEN: [], APART: [], "ahead": [], "behind": []}
+    names: dict[str, list[str]] = {TIED: [], APART: [], "ahead": [], "behind": []}
     for each in verdict.systems[1:]:
         names[_stands(first, verdict.pair(first, each.name))].append(each.name)
     return Leading(first, **names)
@@ -50,45 +48,27 @@ def leading(verdict: CriterionVerdict) -> Leading:
 def _stands(first: str, pair: PairVerdict | None) -> str:
     if pair is None or not pair.is_compared:
         return APART
-    if not pair.differs:
+    if not pair.is_certain:
         return TIED
-    if pair.first != first:
-        return "ahead"
-    return OPEN if pair.is_of_these_raters else "behind"
+    return "behind" if pair.first == first else "ahead"
 
 
 def leading_sentence(verdict: CriterionVerdict) -> str:
     """Say which systems share the first place, or which one has it alone; empty if nothing can be compared."""
-    return " ".join(filter(None, leading_sentences(verdict)))
-
-
-def leading_sentences(verdict: CriterionVerdict) -> tuple[str, str]:
-    """Return who is first, and over which systems that is not certain; each may be empty."""
     found = leading(verdict)
     others = [each.name for each in verdict.systems[1:] if each.name not in found.apart]
     if not found.first:
-        return "", ""
+        return ""
     if not others:
-        return f"No system shares an item with {found.first}.", ""
+        return f"No system shares an item with {found.first}."
     who = counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
     s = "s" if verdict.raters == 1 else ""
     if found.tied or found.ahead:
         level = [found.first, *found.tied, *found.ahead]
         put = f" and put{s} them first" if len(level) <= len(others) else ""
-        return f"{who} cannot tell {listed(level)} apart{put}.", _may_not(verdict, found)
-    if found.open == others:
-        return f"{who} put{s} {found.first} first.", _may_not(verdict, found)
+        return f"{who} cannot tell {listed(level)} apart{put}."
     every = "every other system that it shares items with" if found.apart else "every other system"
-    return f"{who} find{s} {found.first} better than {every}.", _may_not(verdict, found)
-
-
-def _may_not(verdict: CriterionVerdict, found: Leading) -> str:
-    """Say over which systems the lead is not certain, as the sentence of the results does."""
-    if not found.open:
-        return ""
-    if not verdict.raters:
-        return f"That it leads {listed(found.open)} is not certain."
-    return f"With other raters {found.first} may not lead {listed(found.open)}."
+    return f"{who} find{s} {found.first} better than {every}."
 
 
 def listed(names: Sequence[str]) -> str:

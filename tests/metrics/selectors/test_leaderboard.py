@@ -228,7 +228,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
         for each in others:
             pair, cell = verdict.pair(first.name, each.name), cells[each.name]
             assert (cell.score, cell.low, cell.high) == (each.estimate, each.low, each.high)
-            expected = "" if pair.is_certain else "open" if pair.differs else "tied"
+            expected = "" if pair.is_certain else "tied"
             assert (cell.standing, cell.p_best) == (expected, pair.adjusted)
         shares_first = any(cells[each.name].standing == "tied" for each in others)
         assert cells[first.name].standing == ("tied" if shares_first else "best")
