@@ -41,8 +41,8 @@ def too_few_systems(n: int) -> str:
     if n >= FEWEST_SYSTEMS:
         return ""
     return (
-        f"{counted(n, 'system')} are too few to show which metric agrees with the raters over systems: it takes at "
-        f"least {FEWEST_SYSTEMS}, and below {FEW_SYSTEMS} even a high r may be chance"
+        f"{counted(n, 'system')} are too few to show which metric agrees with the raters over systems: it takes "
+        f"{FEWEST_SYSTEMS}, better {FEW_SYSTEMS}"
     )
 
 

@@ -85,8 +85,8 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     page = client.get(address(study)).content.decode()
 
     assert (
-        f"3 systems are too few to show which metric agrees with the raters over systems: it takes at least "
-        f"{FEWEST_SYSTEMS}, and below {FEW_SYSTEMS} even a high r may be chance." in page
+        f"3 systems are too few to show which metric agrees with the raters over systems: it takes "
+        f"{FEWEST_SYSTEMS}, better {FEW_SYSTEMS}." in page
     )
     assert "Over 3 systems, r is highest" not in page
     assert "the highest of 2 rows" not in page
