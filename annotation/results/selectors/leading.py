@@ -14,8 +14,8 @@ NAMED = 3  # of systems in a list
 class Leading:
     """The system with the highest mean or strength, and how each other one stands to it in the results.
 
-    ``tied``: no difference is certain. ``behind``: for certain. ``apart``: no item in common. ``ahead``: it is better for
-    certain on the items that both have. Empty if nothing can be compared.
+    ``tied``: no difference is certain. ``behind``: for certain. ``apart``: no item in common. ``ahead``: it is better
+    for certain on the items that both have. Empty if nothing can be compared.
     """
 
     first: str = ""
