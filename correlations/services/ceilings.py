@@ -27,7 +27,7 @@ def study_ceilings(inputs: StudyInputs, outputs: RatedOutputs | None) -> tuple[R
     halves = split_halves(inputs.human.raters, masks, inputs.pairs, len(inputs.corpus.systems), sampling)
     if len(outputs.raters) < 2:
         return (_none(inputs, ONE_RATER),) * len(inputs.rows)
-    left_out = leave_one_rater_out(outputs.ratings, _scores(inputs, outputs), coefficients=keys)
+    left_out = leave_one_rater_out(outputs.given, _scores(inputs, outputs), coefficients=keys)
     return tuple(
         _row(halves[index], left_out[row], inputs.specification.coefficients) for row, index in enumerate(group)
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from correlations.stats.closeness import GivenRatings
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Bools, Floats, Ints
@@ -177,11 +178,7 @@ def split_halves(
     if n_splits < 1:
         raise ValueError(f"n_splits is {n_splits}: at least 1 is needed")
     systems = np.asarray(pairs, dtype=np.int64)
-    masks = [np.asarray(mask, dtype=np.bool_) for mask in counted]
-    n_segments = masks[0].shape[-1] if masks else 0
-    for index, mask in enumerate(masks):
-        if mask.shape != (len(systems), n_segments):
-            raise ValueError(f"counted[{index}] has shape {mask.shape}: {(len(systems), n_segments)} is expected")
+    masks, n_segments = _checked_masks(counted, len(systems))
     panel = _Panel(ratings, n_systems, n_segments)
     tallies = [_Tally(mask, systems, panel, sampling) for mask in masks]
     halving, shuffling = np.random.default_rng(sampling.seed).spawn(2)
@@ -197,6 +194,16 @@ def split_halves(
         for tally in tallies:
             tally.add(differences, both, order, (few, many))
     return tuple(tally.result() for tally in tallies)
+
+
+def _checked_masks(counted: Sequence[ArrayLike], n_pairs: int) -> tuple[list[Bools], int]:
+    """Return the choices of segments, (pairs, segments) each, and how many segments there are."""
+    masks = [np.asarray(mask, dtype=np.bool_) for mask in counted]
+    n_segments = masks[0].shape[-1] if masks else 0
+    for index, mask in enumerate(masks):
+        if mask.shape != (n_pairs, n_segments):
+            raise ValueError(f"counted[{index}] has shape {mask.shape}: {(n_pairs, n_segments)} is expected")
+    return masks, n_segments
 
 
 class _Panel:
@@ -316,13 +323,13 @@ class LeftOutRaters:
 
 
 def leave_one_rater_out(
-    ratings: ArrayLike, scores: ArrayLike, *, coefficients: Sequence[str], enough: int = ENOUGH_OUTPUTS
+    ratings: ArrayLike | GivenRatings, scores: ArrayLike, *, coefficients: Sequence[str], enough: int = ENOUGH_OUTPUTS
 ) -> tuple[LeftOutRaters, ...]:
     """Correlate each rater, and each metric in the rater's place, with the mean of the others over single outputs.
 
     Parameters
     ----------
-    ratings : (R, N) float
+    ratings : (R, N) float, or GivenRatings
         Of R >= 2 raters on N outputs, in points; NaN where a rater did not rate the output.
     scores : (M, N) float
         Of M metrics, high ones the better; NaN where there is none.
@@ -352,29 +359,12 @@ def leave_one_rater_out(
     >>> round(one.rater["pearson"], 3), round(one.metric["pearson"], 3), one.n_raters["pearson"]
     (0.82, 0.958, 3)
     """
-    given, of_metrics = np.asarray(ratings, dtype=np.float64), np.asarray(scores, dtype=np.float64)
-    if given.ndim != 2 or len(given) < 2:
-        raise ValueError(f"ratings has shape {given.shape}: (raters, outputs) with at least 2 raters is expected")
-    if of_metrics.ndim != 2 or of_metrics.shape[1] != given.shape[1]:
-        raise ValueError(f"scores has shape {of_metrics.shape}: (metrics, {given.shape[1]}) is expected")
+    given, of_metrics = GivenRatings.of(ratings), np.asarray(scores, dtype=np.float64)
+    if of_metrics.ndim != 2 or of_metrics.shape[1] != given.n_items:
+        raise ValueError(f"scores has shape {of_metrics.shape}: (metrics, {given.n_items}) is expected")
     if enough < MIN_OBSERVATIONS:
         raise ValueError(f"enough is {enough}: at least {MIN_OBSERVATIONS} outputs are needed")
-    rated, scored = ~np.isnan(given), np.isfinite(of_metrics)
-    total, count = np.nansum(given, axis=0), rated.sum(axis=0)
-    found = np.full((2, len(coefficients), len(of_metrics), len(given)), np.nan)  # the rater's, the metric's
-    masks, group = np.unique(scored, axis=0, return_inverse=True)
-    for index, mask in enumerate(masks):
-        rows = np.flatnonzero(group.ravel() == index)
-        for rater, mine in enumerate(rated):
-            outputs = np.flatnonzero(mine & (count > 1) & mask)
-            if outputs.size < enough:
-                continue
-            own = given[rater, outputs]
-            others = (total[outputs] - own) / (count[outputs] - 1)
-            sides = np.vstack([own, of_metrics[np.ix_(rows, outputs)]])
-            for place, key in enumerate(coefficients):
-                values = COEFFICIENTS[key].batch(sides, others)
-                found[0, place, rows, rater], found[1, place, rows, rater] = values[0], values[1:]
+    found = _with_mean_of_others(given, of_metrics, coefficients, enough)
     comparable = np.isfinite(found[0]).any(axis=(0, 2))  # so that only the scores are to blame
     found[:, np.isnan(found).any(axis=0)] = np.nan
     n_raters = (~np.isnan(found[0])).sum(axis=2)
@@ -388,3 +378,24 @@ def leave_one_rater_out(
         )
         for row in range(len(of_metrics))
     )
+
+
+def _with_mean_of_others(given: GivenRatings, of_metrics: Floats, coefficients: Sequence[str], enough: int) -> Floats:
+    """Return the coefficients (2, coefficients, metrics, raters): first each rater's, then the metric's."""
+    found = np.full((2, len(coefficients), len(of_metrics), given.n_raters), np.nan)
+    ends = np.searchsorted(given.rater, np.arange(1, given.n_raters))
+    masks, group = np.unique(np.isfinite(of_metrics), axis=0, return_inverse=True)
+    for index, mask in enumerate(masks):
+        rows = np.flatnonzero(group.ravel() == index)
+        compared = (given.n_others > 0) & mask[given.item]
+        for rater, of_rater in enumerate(np.split(np.arange(given.rater.size), ends)):
+            places = of_rater[compared[of_rater]]
+            if places.size < enough:
+                continue
+            outputs, own = given.item[places], given.value[places]
+            others = (given.sum_of_item[outputs] - own) / given.n_others[places]
+            sides = np.vstack([own, of_metrics[np.ix_(rows, outputs)]])
+            for place, key in enumerate(coefficients):
+                values = COEFFICIENTS[key].batch(sides, others)
+                found[0, place, rows, rater], found[1, place, rows, rater] = values[0], values[1:]
+    return found
