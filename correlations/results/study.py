@@ -237,7 +237,7 @@ class Table:
 class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
-    VERSION: ClassVar[int] = 9
+    VERSION: ClassVar[int] = 10
 
     ceilings: tuple[RowCeiling, ...]  # of each row
     worth: tuple[RowWorth, ...]  # of each row
