@@ -111,6 +111,7 @@ def _answer(
             for each in (listener, *running):
                 each.close()
             _become(work, argument)
+        os.setpgid(pid, pid)  # here, too: the group is there before anyone asks to kill it
         own.add(pid)
         return pid
     pid = int(argument)
@@ -121,7 +122,7 @@ def _answer(
 
 def _become(work: Worker, database: str) -> None:
     """Become a worker with a process group of its own; never return."""
-    os.setsid()
+    os.setpgid(0, 0)
     status = 1
     try:
         work(database)
