@@ -58,9 +58,16 @@ def study_changes(context: Context) -> dict[str, str]:
     changes = changes_since(study)
     if not changes or not may_manage(context["project"]):
         return {"changes": changes}
+    return {"changes": changes, "again_url": study_again_url(context)}
+
+
+@register.simple_tag(takes_context=True)
+def study_again_url(context: Context) -> str:
+    """Return the address of the form that begins with the study's texts and settings."""
+    study: Study | ParameterStudy = context["study"]
     name = "parameter-study-create" if isinstance(study, ParameterStudy) else "study-create"
     url = reverse(f"correlations:{name}", args=[context["project"].slug])
-    return {"changes": changes, "again_url": f"{url}?{urlencode(same_texts(study))}"}
+    return f"{url}?{urlencode(same_texts(study))}"
 
 
 @register.simple_tag
