@@ -39,8 +39,8 @@ def campaign_of_link(link_token: UUID) -> Campaign | None:
     campaign = rows.filter(link_token=link_token, imported=False).first()
     _remembered.pop(link_token, None)
     if campaign and version:
-        while len(_remembered) >= REMEMBERED:
-            _remembered.pop(next(iter(_remembered)), None)
+        for oldest in list(_remembered)[: max(len(_remembered) - REMEMBERED + 1, 0)]:  # threads share it
+            _remembered.pop(oldest, None)
         _remembered[link_token] = version[0], copy(campaign)
     return campaign
 

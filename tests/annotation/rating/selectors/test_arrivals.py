@@ -54,9 +54,17 @@ def test_no_link_leads_nowhere_and_the_memory_is_bounded(
     campaign: Campaign, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert campaign_of_link(uuid4()) is None
+    arrivals._remembered.clear()
     monkeypatch.setattr(arrivals, "REMEMBERED", 1)
     other = make_campaign(campaign.dataset, name="Other")
     for each in (campaign, other, campaign):
         assert campaign_of_link(each.link_token) == each
         assert list(arrivals._remembered)[-1] == each.link_token
         assert len(arrivals._remembered) == 1
+
+
+def test_campaigns_beside_each_other_are_remembered(campaign: Campaign) -> None:
+    other = make_campaign(campaign.dataset, name="Other")
+    for each in (campaign, other):
+        campaign_of_link(each.link_token)
+    assert {campaign.link_token, other.link_token} <= set(arrivals._remembered)
