@@ -69,7 +69,8 @@ def judge_raters(columns: list[str]) -> list[str]:
 
 def _has_number(table: Table, name: str) -> bool:
     index = table.header.index(name)
-    return any(number_in(row.cells[index]) == number_in(row.cells[index]) for row in table.rows if index < len(row.cells))
+    values = (number_in(row.cells[index]) for row in table.rows if index < len(row.cells))
+    return any(value == value for value in values)
 
 
 def _by_rater(table: Table, by_rater: Mapping[str, dict[str, str]]) -> Iterator[Cells]:

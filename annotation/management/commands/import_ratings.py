@@ -99,7 +99,8 @@ class Command(AssayCommand):
     def _look(self, preview: Preview) -> None:
         self.stdout.write(preview.sentence)
         if preview.judges:
-            self.stdout.write(f"{judges_line(preview.judges)}. To take them as raters, name all raters: {LISTS['raters']}.")
+            how = f"To take them as raters, name all raters by {LISTS['raters']}."
+            self.stdout.write(f"{judges_line(preview.judges)}. {how}")
         for line in scale_lines(preview):
             self.stdout.write(f"Scale of {line}")
         self.print_counts(report_rows(preview.counts))
