@@ -263,8 +263,8 @@ class StandInReport:
             return []
         parts = zip(self.chosen.stand_in.raters, margin.p, margin.p_corrected, strict=True)
         lines = [
-            RaterLine(self.raters.get(tested.rater), tested, *p_values, imported_as=self._name(tested.rater))
-            for tested, *p_values in parts
+            RaterLine(self.raters.get(tested.rater), tested, p, p_corrected, self._name(tested.rater))
+            for tested, p, p_corrected in parts
         ]
         return sorted(lines, key=lambda line: (line.p_corrected, -line.tested.advantage))
 
