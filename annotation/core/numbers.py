@@ -2,6 +2,8 @@
 
 import math
 
+MORE_DIGITS = 7  # at most, of an end that is nearly 0
+
 
 def finite_or_none(value: float) -> float | None:
     """Return the number as a Python float, or None if it is undefined."""
@@ -16,6 +18,30 @@ def decimals(value: float, digits: int = 2, *, plus: bool = False) -> str:
     """
     text = f"{value:z,.{digits}f}"
     return f"+{text}" if plus and value > 0 and float(text.replace(",", "")) else text.replace("-", "−")
+
+
+def end_digits(low: float, high: float, digits: int = 2) -> tuple[int, int]:
+    """Return with how many decimals to write the ends of an interval: more if one rounds to 0 and leaves 0 out.
+
+    >>> end_digits(0.004, 0.19), end_digits(-0.004, 0.19), end_digits(-0.3, -0.0004)
+    ((3, 2), (2, 2), (2, 4))
+    """
+    if not (low > 0 or high < 0):
+        return digits, digits
+    low_digits, high_digits = (
+        next((n for n in range(digits, digits + MORE_DIGITS) if float(f"{end:.{n}f}")), digits) for end in (low, high)
+    )
+    return low_digits, high_digits
+
+
+def ends_in_words(low: float, high: float) -> tuple[str, str]:
+    """Return both ends with two decimals, or with as many as show that the interval leaves out 0.
+
+    >>> ends_in_words(-0.31, -0.004)
+    ('−0.31', '−0.004')
+    """
+    of_low, of_high = end_digits(low, high)
+    return decimals(low, of_low), decimals(high, of_high)
 
 
 def card(label: str, value: int | str, hint: str = "", link: str = "") -> dict[str, str]:

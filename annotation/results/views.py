@@ -38,7 +38,7 @@ from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
-from annotation.results.selectors.sentences import listed
+from annotation.results.selectors.sentences import listed, width_sentence
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
@@ -247,6 +247,7 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "systems": [(each, f"{items}&{urlencode({'system': each.name})}") for each in verdict.systems],
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
+        "width": width_sentence(verdict),
         "certain": sum(pair.is_certain for pair in verdict.pairs),
     }
 
@@ -261,6 +262,8 @@ def _cell(verdict: CriterionVerdict, row: str, column: str, items: str) -> dict[
         "difference": sign * pair.difference,
         "low": finite_or_none(pair.low if sign > 0 else -pair.high),
         "high": finite_or_none(pair.high if sign > 0 else -pair.low),
+        "single_low": finite_or_none(pair.single_low if sign > 0 else -pair.single_high),
+        "single_high": finite_or_none(pair.single_high if sign > 0 else -pair.single_low),
         "pair": pair,
         "url": f"{items}&{urlencode([('system', row), ('system', column)])}",
         "side": _side(sign * pair.difference, pair),

@@ -128,7 +128,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Precisions": "The share of the output's n-grams that a reference holds, for one to four words.",
         "Brevity penalty": "Below 1 if the outputs are shorter than the references.",
         "Length": "Words of the outputs, and of the references that they are compared with.",
-        "Clamped": "Orders of n-grams whose matches weigh less than 0 in all, counted as 0.",
+        "Clamped": "Orders of n-grams without a match, or whose matches weigh 0 or less: counted as 0, or smoothed.",
     },
     "comparisons": {
         "Place": "The system's possible rank, counting significant differences only.",
@@ -157,7 +157,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "as in 2015": "The interval as Galley et al. (2015) compute it, which treats units as independent.",
         "N": "Observations: a unit of a pair of systems each.",
         "Items": "Items on which two systems are rated and the metric is defined for both.",
-        "Clamped": "Scores in which matches of some order weighed less than 0 in all, and were counted as 0.",
+        "Clamped": "Scores without a match of some order, or whose matches weigh 0 or less: counted as 0, or smoothed, "
+        "which makes them small.",
     },
     "compared": {
         "References": "Which references the metric was given: all, or those above a weight.",
@@ -398,7 +399,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study-systems": {
         "Mean rating": "Of the system's rated outputs, on the campaign's scale.",
         "Rated items": "Items whose output was rated.",
-        "Units clamped": "Units whose matches of some order weighed less than 0 in all, counted as 0.",
+        "Units clamped": "Units without a match of some order, or whose matches weigh 0 or less: counted as 0.",
+        "Units smoothed": "Units without a match of some order, which smoothing lets count as a small one, not as 0.",
     },
     "study-pairs": {
         "Metric difference": "The first system's score less the second's.",

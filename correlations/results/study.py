@@ -119,6 +119,11 @@ class StudyRow:
     systems: tuple[RowSystem, ...]
     pairs: tuple[RowPair, ...]
 
+    @property
+    def smoothed(self) -> bool:
+        """Return whether an order without a match has a small precision, so that a clamped score is seldom 0."""
+        return any(part.startswith("smooth:") and part != "smooth:none" for part in self.signature.split("|"))
+
 
 @dataclass(frozen=True)
 class Comparison:

@@ -1,7 +1,7 @@
 """Whether a judge or a metric can stand in for raters, from a study's result, as its page says it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotation.core.numbers import counted, decimals
 from annotation.models import Project, Rater
@@ -210,6 +210,7 @@ class RaterLine:
     tested: TestedRater
     p: float
     p_corrected: float
+    imported_as: str = ""  # what a file of ratings calls the rater, for managers
 
     @property
     def agrees(self) -> bool:
@@ -229,6 +230,7 @@ class StandInReport:
     candidates: Sequence[Candidate]
     chosen: Candidate
     raters: Mapping[int, Rater]  # by place
+    names: Mapping[int, str] = field(default_factory=dict)  # of imported raters by their ids, for managers
 
     @property
     def replaced(self) -> str:
@@ -260,12 +262,20 @@ class StandInReport:
         if margin is None:
             return []
         parts = zip(self.chosen.stand_in.raters, margin.p, margin.p_corrected, strict=True)
-        lines = [RaterLine(self.raters.get(tested.rater), tested, *p_values) for tested, *p_values in parts]
+        lines = [
+            RaterLine(self.raters.get(tested.rater), tested, p, p_corrected, self._name(tested.rater))
+            for tested, p, p_corrected in parts
+        ]
         return sorted(lines, key=lambda line: (line.p_corrected, -line.tested.advantage))
 
     @property
-    def left_out(self) -> list[tuple[Rater | None, LeftOutRater]]:
-        return [(self.raters.get(each.rater), each) for each in self.chosen.stand_in.left_out]
+    def left_out(self) -> list[tuple[Rater | None, str, LeftOutRater]]:
+        """Return each rater with too few outputs, and what a file of ratings calls the rater."""
+        return [(self.raters.get(each.rater), self._name(each.rater), each) for each in self.chosen.stand_in.left_out]
+
+    def _name(self, place: int) -> str:
+        rater = self.raters.get(place)
+        return "" if rater is None else self.names.get(rater.pk, "")
 
     @property
     def means(self) -> Sequence[HelpedMean]:

@@ -1,5 +1,7 @@
 """Can a judge stand in for raters here?"""
 
+from dataclasses import replace
+
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -8,6 +10,7 @@ from annotation.core.access import may_manage
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
+from annotation.rating.selectors.raters import imported_names
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.methods import provenance
@@ -27,6 +30,8 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         raise Http404(
             f"Raters: found {request.GET.get('raters')!r}; accepted: {', '.join(WHOM)}. Rows: as in the study."
         )
+    if may_manage(project):
+        report = replace(report, names=imported_names([rater.pk for rater in report.raters.values()]))
     context = {
         "project": project,
         "study": study,

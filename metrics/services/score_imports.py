@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, External
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
+from metrics.selectors.rated_columns import columns_of_ratings, raters_named
 from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_files import FileScores, Known, read_scores
 from metrics.services.scoring import array_fields, little_endian, partly_scored
@@ -70,6 +71,8 @@ class ScorePreview:
         Columns of the file that hold no scores.
     read_as : mapping
         Columns of other names that were taken as system or item, with that.
+    of_rater : str
+        Why these are a rater's ratings and no metric's scores; empty if nothing says so.
     """
 
     metric: External
@@ -81,6 +84,7 @@ class ScorePreview:
     not_named: Sequence[str]
     left_out: Sequence[str]
     read_as: Mapping[str, str]
+    of_rater: str = ""
 
     @property
     def of_segments(self) -> bool:
@@ -151,6 +155,23 @@ def score_file_preview(
         if unknown := sorted(set(given) - set(names)):
             raise ScoreRunRefused.at(field, f"{field}: found {unknown[0]!r}; accepted: {', '.join(names)}.")
     return previews
+
+
+def raters_marked(dataset: Dataset, previews: Sequence[ScorePreview]) -> list[ScorePreview]:
+    """Return the previews, each with the reason if it is a rater's ratings, which as a metric would meet themselves."""
+    named = raters_named(dataset, [preview.metric.scorer for preview in previews])
+    alike: dict[tuple[Any, ...], dict[str, Floats]] = {}
+    for preview in previews:
+        if preview.of_segments:
+            key = tuple(preview.systems), tuple(preview.positions.tolist())
+            alike.setdefault(key, {})[preview.metric.scorer] = preview.scores
+    rated = {name for key, columns in alike.items() for name in columns_of_ratings(dataset, columns, *key)}
+    marked = []
+    for preview in previews:
+        name = preview.metric.scorer
+        reason = "a rater of this data set has this name" if name in named else ""
+        marked.append(replace(preview, of_rater="its values are ratings of this data set" if name in rated else reason))
+    return marked
 
 
 def _preview(

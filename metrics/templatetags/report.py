@@ -7,7 +7,7 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import decimals, end_digits
 from metrics.models import ScoreRun, SystemScore
 from metrics.scoring import settings
 from metrics.scoring.colours import metric_colour
@@ -51,7 +51,18 @@ def number(value: float | None, digits: int | str = -1) -> str:
 @register.filter
 def interval(ends: Sequence[float] | None, decimals: int | str = 2) -> str:
     """Write an interval as [low, high]; a dash if there is none."""
-    return f"[{number(ends[0], decimals)}, {number(ends[1], decimals)}]" if ends else "–"
+    return bounds(ends[0], ends[1], decimals) if ends else "–"
+
+
+@register.simple_tag
+def bounds(low: float, high: float, digits: int | str = 2) -> str:
+    """Write an interval; an end that would round to 0 though the interval leaves out 0 has more digits.
+
+    >>> bounds(0.004, 0.19), bounds(-0.004, 0.19)
+    ('[0.004, 0.19]', '[0.00, 0.19]')
+    """
+    of_low, of_high = end_digits(low, high, int(digits)) if int(digits) > 0 else (digits, digits)
+    return f"[{number(low, of_low)}, {number(high, of_high)}]"
 
 
 @register.filter

@@ -19,7 +19,7 @@ from annotation.models import Dataset, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
-from metrics.services.score_imports import score_file_import, score_file_preview
+from metrics.services.score_imports import ScorePreview, raters_marked, score_file_import, score_file_preview
 
 STORE = "store"
 
@@ -43,7 +43,8 @@ def run_import(request: MemberRequest) -> HttpResponse:
                 runs = score_file_import(**file, by=request.user)
                 form.forget_file()
                 return _stored(request, runs)
-            shown = {"previews": score_file_preview(**file), "filename": file["filename"]}
+            previews = raters_marked(file["dataset"], score_file_preview(**file))
+            shown = {"previews": previews, "filename": file["filename"], "skip": _skipped(request, form, previews)}
         except ImportRefused as error:
             shown = {"refusal": error, "more": unlisted(error.rows, error.total)}
         except AnnotationError as error:
@@ -53,8 +54,15 @@ def run_import(request: MemberRequest) -> HttpResponse:
 
 
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:
-    context["skip"] = form["skip"].value() or [] if form.is_bound else []
+    context.setdefault("skip", [])
     return render(request, "metrics/score_import.html", {"project": request.project, "form": form, **context})
+
+
+def _skipped(request: MemberRequest, form: ScoreImportForm, previews: list[ScorePreview]) -> list[str]:
+    """Return the metrics that are not imported: the ticked ones, and raters' columns that are offered anew."""
+    offered = request.POST.getlist("offered")
+    anew = [preview.metric.scorer for preview in previews if preview.of_rater and preview.metric.scorer not in offered]
+    return [*form.cleaned_data["skip"], *anew]
 
 
 def _stored(request: MemberRequest, runs: list[tuple[ScoreRun, bool]]) -> HttpResponse:

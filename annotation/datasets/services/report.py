@@ -33,6 +33,7 @@ WORDS = {
     "annotations_without_rating": "Annotations without a rating, left out",
     "ground_truth_annotations": "Annotations marked as ground truth, kept",
     "results_left_out": "Results of other controls, left out",
+    "judge_columns": "Columns that look like a judge's scores, left out",
     "late_ratings": "Ratings that came late and did not count (extra), left out",
     "corrected_ratings": "Ratings that a later one corrects, left out",
     "judgements": "Judgements",

@@ -147,7 +147,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "takes_focus": form.is_bound and not request.htmx and "look" not in request.POST,
         "meanings": MEANINGS.values(),
         "numbers_by_texts": numbers_by_texts(mapping),
-        "left_out": [name for name, meaning in mapping.items() if meaning == IGNORE],
+        "left_out": [field["name"] for field in look["fields"] if mapping.get(field["name"]) == IGNORE],
         "numbers_left_out": numbers_left_out(look["fields"], mapping),
         "more": unlisted(preview.errors, preview.total) if preview else 0,
         "has_more_rows": is_by_rows(mapping) and look["n_rows"] > len(look["rows"]),

@@ -61,6 +61,7 @@ class RatingContent:
     options: RatingOptions = field(default_factory=RatingOptions)  # as they were used, with what was recognised
     aggregate: str = ""  # median or mean, if the file holds nothing else
     stated_n: list[int] = field(default_factory=list)  # ratings behind each median or mean, if the file says so
+    judges: list[str] = field(default_factory=list)  # columns that were not taken for raters
     inferred: list[str] = field(default_factory=list)  # criteria whose scale was taken from their values
 
     @property

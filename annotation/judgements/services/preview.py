@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ SHOWN_CHARACTERS = 80
 
 @dataclass
 class Preview:
-    """``partial``: only the beginning was read; counts cover that part."""
+    """``partial``: only the beginning was read; counts cover that part. ``judges``: columns not taken for raters."""
 
     options: RatingOptions
     sentence: str
@@ -40,6 +40,7 @@ class Preview:
     errors: list[dict[str, Any]] = field(default_factory=list)
     total: int = 0
     partial: bool = False
+    judges: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         document: dict[str, Any] = storable_json(vars(self) | {"options": self.options.as_json()})
@@ -74,6 +75,7 @@ def rating_preview(
         sample=[_shown(judgement, read) for judgement in read.judgements[:SHOWN_JUDGEMENTS]],
         counts=counts,
         partial=partial,
+        judges=read.judges,
     )
     return _refused(preview, problems)
 
@@ -143,6 +145,17 @@ def scale_lines(preview: "Preview") -> list[str]:
         + ("" if scale["least"] is None else f"; values {scale['least']:g} to {scale['most']:g}")
         for scale in preview.scales
     ]
+
+
+def judges_line(judges: Sequence[str]) -> str:
+    """Return which columns were not taken for raters, and why.
+
+    >>> judges_line(["gpt_judge"])
+    'Left out: gpt_judge, which looks like a judge’s scores'
+    """
+    if not judges:
+        return ""
+    return f"Left out: {', '.join(judges)}, which {'looks' if len(judges) == 1 else 'look'} like a judge’s scores"
 
 
 def _many(count: int, singular: str, plural: str = "") -> str:

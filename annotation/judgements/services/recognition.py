@@ -19,7 +19,7 @@ from annotation.judgements.services.content import number_in
 from annotation.judgements.services.log import is_log
 from annotation.judgements.services.options import OTHER_NAMES, RatingOptions
 from annotation.judgements.services.rows import COLUMNS, SENT
-from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank
+from annotation.judgements.services.wide import BETWEEN, aggregate_columns, aggregate_kind, is_blank, judge_raters
 from annotation.models import Dataset
 
 IN_TEXTS = {"item": ID, "system": SYSTEM}  # Assay's names here, and the meanings of fields in files of texts
@@ -102,6 +102,8 @@ def _recognised_table(header: list[str], rows: list[list[str]], options: RatingO
         return replace(chosen, aggregate=options.aggregate or aggregate_kind(aggregate_columns(named, options)))
     if shape == shapes.RATERS and not options.raters and some and all(plain(name) in CRITERIA for name in some):
         return replace(chosen, shape=shapes.ROWS, criteria=options.criteria or some)  # whose reader asks for the rater
+    if shape == shapes.RATERS and not options.raters and (judges := judge_raters(some)):
+        return replace(chosen, raters=[name for name in some if name not in judges])
     if not some or len(some) == len(others) or {"criterion", "value"} <= set(named):
         return chosen
     if shape == shapes.RATERS:

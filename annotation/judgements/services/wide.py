@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from annotation.core.problems import Problems
 from annotation.core.rows import Table, check_header, square
 from annotation.judgements.services.content import Cells, RatingContent, number_in
+from annotation.judgements.services.judges import judge_columns
 from annotation.judgements.services.options import AGGREGATES, OTHER_NAMES, OWN_COLUMNS, RatingOptions
 from annotation.judgements.services.rows import check_names_a_response, rename_header
 
@@ -28,7 +29,9 @@ def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
     rename_header(table, options)
     check_header(table, problems, required=["item", *options.raters], known=None, synonyms=OTHER_NAMES)
     check_names_a_response(table, problems)
-    columns = options.raters or [name for name in table.header if name not in OWN_COLUMNS]
+    others = [name for name in table.header if name not in OWN_COLUMNS]
+    judges = [name for name in judge_raters(others) if name not in options.raters and _has_number(table, name)]
+    columns = options.raters or [name for name in others if name not in judges]
     if not columns:
         problems.add(table.header_line, "raters", "none", "a column for each rater")
     problems.refuse()
@@ -52,7 +55,22 @@ def rater_rows(table: Table, options: RatingOptions, problems: Problems) -> tupl
         rater: {name: column for name, column in by_criterion.items() if name in chosen}
         for rater, by_criterion in by_rater.items()
     }
-    return RatingContent(criteria, rows=len(table.rows), oddities=table.oddities), _by_rater(table, columns_of)
+    read = RatingContent(criteria, rows=len(table.rows), oddities=table.oddities, judges=judges)
+    read.left_out.update({"judge_columns": len(judges)} if judges else {})
+    return read, _by_rater(table, columns_of)
+
+
+def judge_raters(columns: list[str]) -> list[str]:
+    """Return the columns whose rater, by its name, is no person beside people; a criterion's name does not matter."""
+    raters = {name: name.rsplit(BETWEEN, 1)[0] for name in columns}
+    judges = judge_columns(list(dict.fromkeys(raters.values())))
+    return [name for name in columns if raters[name] in judges]
+
+
+def _has_number(table: Table, name: str) -> bool:
+    index = table.header.index(name)
+    values = (number_in(row.cells[index]) for row in table.rows if index < len(row.cells))
+    return any(value == value for value in values)
 
 
 def _by_rater(table: Table, by_rater: Mapping[str, dict[str, str]]) -> Iterator[Cells]:

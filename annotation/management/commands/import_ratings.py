@@ -13,7 +13,7 @@ from annotation.judgements.services.options import (
     SHAPES,
     RatingOptions,
 )
-from annotation.judgements.services.preview import Preview, rating_preview, scale_lines
+from annotation.judgements.services.preview import Preview, judges_line, rating_preview, scale_lines
 from annotation.management.base import (
     AssayCommand,
     add_import_arguments,
@@ -98,6 +98,9 @@ class Command(AssayCommand):
 
     def _look(self, preview: Preview) -> None:
         self.stdout.write(preview.sentence)
+        if preview.judges:
+            how = f"To take them as raters, name all raters by {LISTS['raters']}."
+            self.stdout.write(f"{judges_line(preview.judges)}. {how}")
         for line in scale_lines(preview):
             self.stdout.write(f"Scale of {line}")
         self.print_counts(report_rows(preview.counts))

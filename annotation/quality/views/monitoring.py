@@ -20,7 +20,7 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
 from annotation.core.numbers import card, counted, decimals
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, Role
+from annotation.models import Campaign, CampaignState, ReferenceSet, Role
 from annotation.quality import charts
 from annotation.quality.selectors.decisions import reopened_slots
 from annotation.quality.selectors.monitoring.certainty import TARGETS, Enough, Target
@@ -108,7 +108,7 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "charts": _shown_charts(monitor.figures),
         "target": target,
         "targets": TARGETS,
-        "enough": enough,
+        "enough": enough if _weights_wanted(campaign) else [],
         "is_over": _is_over(campaign),
         "enough_text": _enough_text(monitor, *enough[0]) if enough else "",
         "answers": answers,
@@ -195,6 +195,11 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
+
+
+def _weights_wanted(campaign: Campaign) -> bool:
+    """Return whether references are rated, or a reference set takes weights from the campaign."""
+    return not rated_by(campaign).mostly_outputs or ReferenceSet.objects.filter(campaigns=campaign).exists()
 
 
 def _is_over(campaign: Campaign) -> bool:

@@ -25,7 +25,6 @@ from annotation.models import (
     Participation,
     QualityRules,
     Rater,
-    RaterIdentity,
     Role,
 )
 from annotation.quality import charts
@@ -47,6 +46,7 @@ from annotation.quality.selectors.suspects import suspects, usual_seconds
 from annotation.quality.services.decisions import ACTS, Act, Decided, rater_decide, raters_replace
 from annotation.quality.services.rules import rules_apply
 from annotation.rating.selectors.questions import answer_counts, answers_of
+from annotation.rating.selectors.raters import imported_names
 from annotation.weighting.exclusion.measured import MedianSecondsBelow
 from annotation.weighting.exclusion.registry import rules_from_data
 
@@ -222,8 +222,7 @@ def _render_rater(
 
 def _imported_as(rater: Rater) -> str:
     """Return what a file of ratings calls the rater; empty for others."""
-    names = RaterIdentity.objects.filter(rater=rater, provider="import").values_list("external_id", flat=True)
-    return names.first() or ""
+    return imported_names([rater.pk]).get(rater.pk, "")
 
 
 def _acts(participation: Participation) -> list[tuple[str, Act]]:

@@ -1,8 +1,18 @@
 """Read how a rater came."""
 
-from annotation.models import Campaign, Rater, Submission
+from collections.abc import Sequence
+
+from annotation.models import Campaign, Rater, RaterIdentity, Submission
+
+IMPORTED = "import"  # the provider of raters who come in a file
 
 
 def is_recruited(rater: Rater, campaign: Campaign) -> bool:
     """Return whether the rater came to this campaign through a provider."""
     return Submission.objects.filter(rater=rater, recruitment__campaign=campaign).exists()
+
+
+def imported_names(rater_ids: Sequence[int]) -> dict[int, str]:
+    """Return what files of ratings call these raters, for managers; raters who came otherwise are left out."""
+    rows = RaterIdentity.objects.filter(rater__in=rater_ids, provider=IMPORTED)
+    return dict(rows.values_list("rater_id", "external_id"))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from math import isnan
+from statistics import median
 from typing import TYPE_CHECKING
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted, decimals, ends_in_words
 
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
 MOST_PAIRS = 3  # that the text names one by one
+FEW_RATERS = 9  # up to here the correction for several pairs widens intervals by much
+MUCH_WIDER = 1.5
 
 
 def verdict_sentence(verdict: CriterionVerdict) -> str:
@@ -180,14 +183,30 @@ def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:
     return f"{verdict.criterion.capitalize()}: {verdict.sentence}" if many else verdict.sentence
 
 
+def width_sentence(verdict: CriterionVerdict) -> str:
+    """Say why intervals of differences by few raters are wide; empty where they are not much wider than single ones."""
+    pairs = [pair for pair in _compared(verdict) if pair.single_high > pair.single_low]
+    if not 1 < verdict.raters <= FEW_RATERS or len(pairs) < 2:
+        return ""
+    ratio = median((pair.high - pair.low) / (pair.single_high - pair.single_low) for pair in pairs)
+    if not ratio >= MUCH_WIDER:
+        return ""
+    freedom = counted(verdict.raters - 1, "degree of freedom", "degrees of freedom")
+    corrected = f"corrected for {len(_compared(verdict)):,} pairs"
+    return (
+        f"With {verdict.raters} raters, how raters differ is known from {freedom} only: {corrected}, "
+        f"the intervals of differences are {ratio:.1f} times as wide as single ones. More raters narrow them most."
+    )
+
+
 def _difference(pair: PairVerdict, of_means: str = "") -> str:
     where = f" {of_means}" if of_means else ""
-    interval = "" if isnan(pair.low) else f", 95% interval {number(pair.low)} to {number(pair.high)}"
+    interval = "" if isnan(pair.low) else f", 95% interval {' to '.join(ends_in_words(pair.low, pair.high))}"
     return f"{number(pair.difference, plus=True)}{where}{interval}"
 
 
 def _interval(low: float, high: float) -> str:
-    return "" if isnan(low) else f" (95% interval {number(low)} to {number(high)})"
+    return "" if isnan(low) else f" (95% interval {' to '.join(ends_in_words(low, high))})"
 
 
 def number(value: float, *, plus: bool = False) -> str:

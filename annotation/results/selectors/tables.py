@@ -5,7 +5,7 @@ from math import isnan
 from typing import Any
 
 from annotation.core.latex import escape
-from annotation.core.numbers import counted
+from annotation.core.numbers import counted, ends_in_words
 from annotation.models import Campaign
 from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.sentences import listed, named_sentence, number
@@ -19,6 +19,7 @@ SYSTEM_COLUMNS = (
 )
 PAIR_COLUMNS = (
     *("criterion", "first", "second", "difference", "low", "high", "p", "p_holm"),
+    *("single_low", "single_high"),
     *("p_permutation", "p_wilcoxon", "items", *WON),
 )
 
@@ -39,7 +40,7 @@ def system_rows(results: Results) -> Iterator[Sequence[object]]:
 def pair_rows(results: Results) -> Iterator[Sequence[object]]:
     for verdict in results.criteria:
         for pair in verdict.pairs:
-            numbers = (pair.difference, pair.low, pair.high, pair.p, pair.adjusted)
+            numbers = (pair.difference, pair.low, pair.high, pair.p, pair.adjusted, pair.single_low, pair.single_high)
             over_items = (pair.permutation, pair.wilcoxon, pair.items)
             yield (verdict.criterion, pair.first, pair.second, *numbers, *over_items, *_won(pair, verdict))
 
@@ -53,8 +54,9 @@ TABLES = {"systems": (SYSTEM_COLUMNS, system_rows), "pairs": (PAIR_COLUMNS, pair
 
 
 def latex_table(results: Results) -> str:
-    """Return a table of each criterion for booktabs, a line between clusters."""
-    return "\n\n".join(_latex(verdict) for verdict in results.criteria) + "\n"
+    """Return two tables of each criterion for booktabs: systems, with a line between clusters, and differences."""
+    tables = [table(verdict) for verdict in results.criteria for table in (_latex, _latex_differences)]
+    return "\n\n".join(filter(None, tables)) + "\n"
 
 
 def _latex(verdict: CriterionVerdict) -> str:
@@ -85,6 +87,33 @@ def _latex(verdict: CriterionVerdict) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
+def _latex_differences(verdict: CriterionVerdict) -> str:
+    """Return the differences, the largest first, with the corrected interval and p, and the single ones; or nothing."""
+    compared = [pair for pair in verdict.pairs if pair.is_compared]
+    if not compared:
+        return ""
+    corrected = f"corrected for {counted(len(compared), 'pair')} after Holm; single: not corrected"
+    lines = [
+        r"\begin{tabular}{lrrrr}",
+        f"% {verdict.criterion}: differences with 95% intervals and p, {corrected}.",
+        r"\toprule",
+        r"Systems & Difference & $p$ & Single interval & Single $p$ \\",
+        r"\midrule",
+    ]
+    for pair in compared:
+        single = "--" if isnan(pair.single_low) else f"[{', '.join(ends_in_words(pair.single_low, pair.single_high))}]"
+        cells = [f"{pair.first} -- {pair.second}", _with_interval(pair.difference, pair.low, pair.high)]
+        cells += [_p(pair.adjusted), rf"{{\small {escape(single)}}}", rf"{{\small {_p(pair.p)}}}"]
+        lines.append(" & ".join([escape(cells[0]), escape(cells[1]), *cells[2:]]) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+
+
+def _p(value: float) -> str:
+    if isnan(value):
+        return "--"
+    return "$<$0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def _basis(verdict: CriterionVerdict) -> str:
     by = f"By {counted(verdict.raters, 'rater')}." if verdict.raters else "Raters are not known one by one."
     standardised = " Standardised: in standard deviations of each rater's ratings." if verdict.by_means else ""
@@ -94,7 +123,7 @@ def _basis(verdict: CriterionVerdict) -> str:
 def _with_interval(estimate: float, low: float, high: float) -> str:
     if isnan(estimate):
         return "nan"
-    return number(estimate) if isnan(low) else f"{number(estimate)} [{number(low)}, {number(high)}]"
+    return number(estimate) if isnan(low) else f"{number(estimate)} [{', '.join(ends_in_words(low, high))}]"
 
 
 def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:

@@ -70,7 +70,8 @@ class PairVerdict:
     """Two systems on a criterion, the better first.
 
     ``p`` is over raters and items, not corrected, and ``adjusted`` by Holm over all pairs. The interval is corrected,
-    too: it holds 0 if and only if ``adjusted`` is above 0.05. ``permutation`` and ``wilcoxon`` are over items alone.
+    too: it holds 0 if and only if ``adjusted`` is above 0.05. ``single_low`` and ``single_high``
+    are of the interval without the correction. ``permutation`` and ``wilcoxon`` are over items alone.
     """
 
     first: str
@@ -87,6 +88,8 @@ class PairVerdict:
     ties: int = 0
     losses: int = 0
     identical: float = 0.0  # ties of identical texts, which no rater saw; weighed as in the share
+    single_low: float = nan
+    single_high: float = nan
 
     @property
     def shown_ties(self) -> str:
@@ -277,6 +280,8 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
             items=int(differences.items[i, j]),
             permutation=float(differences.permutation_p_values[i, j]),
             wilcoxon=float(differences.wilcoxon_p_values[i, j]),
+            single_low=float(differences.low[i, j]),
+            single_high=float(differences.high[i, j]),
             **met.won(i, j)._asdict(),
         )
         for i, j in better_first
@@ -366,6 +371,8 @@ def _by_comparisons(
                     p=float(certainty.p_values[i, j]),
                     adjusted=float(adjusted[i, j]),
                     items=int(np.unique(item[of_pair]).size),
+                    single_low=float(certainty.difference_low[i, j]),
+                    single_high=float(certainty.difference_high[i, j]),
                     **met.won(i, j)._asdict(),
                 )
             )

@@ -1,8 +1,12 @@
 """The sentence on top of results says what is certain, and names what is not."""
 
+from dataclasses import replace
+from itertools import combinations
 from types import SimpleNamespace
 
-from annotation.results.selectors.sentences import verdict_sentence
+from scipy.stats import t
+
+from annotation.results.selectors.sentences import verdict_sentence, width_sentence
 from annotation.results.selectors.verdicts import PairVerdict
 
 
@@ -57,6 +61,26 @@ def test_the_difference_that_is_not_certain_is_named_and_few_raters_are_called_r
         "1 to 5, 95% interval 0.83 to 1.35. cobalt and birch cannot be told apart: +0.07, 95% interval −0.22 to 0.37. "
         "With only 3 raters, how much others would differ is known only roughly."
     )
+
+
+def test_few_raters_and_many_pairs_explain_wide_intervals():
+    """Two degrees of freedom: t is 4.303 for one interval and 10.886 for each of six (scipy.stats.t.ppf)."""
+    single, corrected = t.ppf(1 - 0.05 / 2, 2), t.ppf(1 - 0.05 / 6 / 2, 2)
+    names = ["A", "B", "C", "D"]
+    pairs = [(a, b, 0.5, 0.5 - corrected * 0.2, 0.5 + corrected * 0.2, 0.4) for a, b in combinations(names, 2)]
+    few = verdict(names, pairs, raters=3)
+    few.pairs = [replace(pair, single_low=0.5 - single * 0.2, single_high=0.5 + single * 0.2) for pair in few.pairs]
+    assert width_sentence(few) == (
+        "With 3 raters, how raters differ is known from 2 degrees of freedom only: corrected for 6 pairs, the "
+        "intervals of differences are 2.5 times as wide as single ones. More raters narrow them most."
+    )
+    few.raters = 30
+    assert width_sentence(few) == ""
+
+
+def test_an_end_that_leaves_0_out_is_not_written_as_0():
+    pair = ("A", "B", 0.1, 0.004, 0.19, 0.04)
+    assert "95% interval 0.004 to 0.19" in verdict_sentence(verdict(["A", "B"], [pair], first=["A"]))
 
 
 def test_where_nothing_is_certain_no_system_is_called_better():

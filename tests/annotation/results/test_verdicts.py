@@ -392,12 +392,17 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
 
     table = latex_table(results)
     assert "1 & Ada & " in table
-    assert table.count("[") == 4  # of each system its mean's and its z-score's
-    assert table.count(r"\midrule") == 2  # after the head, and between the two clusters
+    systems, differences = table.split("\n\n")
+    assert systems.count("[") == 4  # of each system its mean's and its z-score's
+    assert systems.count(r"\midrule") == 2  # after the head, and between the two clusters
+    (pair,) = results.criteria[0].pairs
+    assert (pair.single_low, pair.single_high) == pytest.approx((pair.low, pair.high))  # one pair needs no correction
+    assert f"Ada -- Bo & {pair.difference:.2f} [{pair.low:.2f}, {pair.high:.2f}] & {pair.p:.3f} & " in differences
     assert [row[1] for row in system_rows(results)] == ["Ada", "Bo"]
     text = paragraph(results, [campaign])
     assert "96 ratings by 4 raters of 12 items in “Quality”" in text
     assert results.criteria[0].sentence in text
     assert f"Raters were asked for quality: “{results.criteria[0].question}”, on a scale of 1 to 5." in text
     assert "Raters agree with Krippendorff's α = " in text.replace("\u00a0", " ")
+    assert "to rely on single ratings. (Krippendorff, 2004, asks 0.667 of single ratings" in text
     assert f"Means with 95% intervals: Ada {of(results, 'Ada').estimate:.2f} [" in text

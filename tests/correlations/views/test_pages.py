@@ -318,6 +318,29 @@ def test_a_row_links_to_the_score_run_of_each_system(world: World, study: Study,
         assert reverse("metrics:run-system-detail", args=[study.project.slug, run, system.pk]) in page
 
 
+def test_only_a_metric_without_smoothing_counts_scores_as_0(study: Study, viewer, as_user) -> None:
+    rows = study.result["rows"]
+    plain = next(
+        index for index, row in enumerate(rows) if row["metric"] == "bleu" and "smooth:none" in row["signature"]
+    )
+    shares = {"clamped": {"cells": 9.8, "share": 0.98, "systems": [{"system": "Echo", "share": 1.0}]}}
+    smoothed = rows[plain] | shares | {"signature": rows[plain]["signature"].replace("smooth:none", "smooth:exp")}
+    client, at = as_user(viewer), address(study, "study-row", {"pk": True, "row": plain})
+    words = "which smoothing lets count as a small match"
+
+    rows[plain] = rows[plain] | shares
+    study.save()
+    assert words not in (page := client.get(at).content.decode())
+    assert "Units clamped" in page
+    rows[plain] = smoothed
+    study.save()
+    assert words in (page := client.get(at).content.decode())
+    assert "Clamped" not in page
+    assert "of unit scores, smoothed; most for" in " ".join(
+        client.get(address(study, "study-detail", {"pk": True})).content.decode().split()
+    )
+
+
 def test_an_unknown_row_is_404(study: Study, viewer, as_user) -> None:
     assert as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 99})).status_code == 404
 

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Participation, Rater
+from annotation.models import Participation, Rater, RaterIdentity
 from correlations.models import Study
 from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
@@ -77,6 +77,10 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, m
     assert "Oracle can: it beats 3 of 3 raters." in report
     assert address(study) in report
     assert "Import a judge’s scores" in as_user(manager).get(address(study)).content.decode()
+    rater = Rater.objects.get(pseudonym="rater-0")
+    RaterIdentity.objects.create(rater=rater, project=study.project, provider="import", external_id="Maria")
+    assert "(Maria)</span>" in as_user(manager).get(address(study)).content.decode()
+    assert "Maria" not in as_user(viewer).get(address(study)).content.decode()
 
 
 def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study, viewer, as_user) -> None:

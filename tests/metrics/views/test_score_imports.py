@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.core.kept_files import FileKeeper
-from annotation.models import KeptFile, User
+from annotation.models import KeptFile, Rating, User
 from metrics.models import ScoreRun
 from tests.metrics.world import World
 
@@ -157,6 +157,27 @@ def test_columns_of_one_table_are_chosen_beside_the_preview(world: World, manage
     assert {run.parameters["scorer"] for run in ScoreRun.objects.all()} == {"BLEU", "judge"}
     page = page_of(client.post(address(world), kept(world, manager, TABLE, skip=["COMET-22"])))
     assert "accepted: all but one at most" in page
+
+
+def test_raters_columns_are_not_imported_unless_they_are_wanted(world: World, manager, as_user) -> None:
+    """The file that the ratings came from has a judge's column, too."""
+    of_one = Rating.objects.filter(campaign=world.output_campaign, rater__pseudonym="rater-0", criterion__position=0)
+    given = {rating.response_id: rating.value for rating in of_one}
+    echo = [given[world.responses["Echo", index].pk] for index in range(40)]
+    table = "system,item,Maria,rater-1,BLEU\n" + "".join(
+        f"Echo,item-{index},{value:g},{index % 3},0.{index + 10}\n" for index, value in enumerate(echo)
+    )
+    client = as_user(manager)
+
+    form = {"name": "", "highest": ""}
+    page = page_of(client.post(address(world), form_data(world, table, "all.csv", **form)))
+    assert "Maria looks like a rater, no metric: its values are ratings of this data set." in page
+    assert "rater-1 looks like a rater, no metric: a rater of this data set has this name." in page
+    assert page.count("looks like a rater") == 2
+    assert [f'id="skip-{number}" checked' in page for number in (1, 2, 3)] == [True, True, False]
+    seen = form | {"offered": ["Maria", "rater-1"], "skip": ["rater-1"]}
+    page = page_of(client.post(address(world), form_data(world, table, "all.csv", **seen)))
+    assert [f'id="skip-{number}" checked' in page for number in (1, 2, 3)] == [False, True, False]
 
 
 def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -> None:

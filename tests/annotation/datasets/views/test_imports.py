@@ -126,6 +126,22 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
     assert campaign.criteria.get().name == "q"
 
 
+def test_the_preview_says_on_top_which_column_is_no_rater(as_user, project, manager, queued) -> None:
+    client = as_user(manager)
+    upload_ratings(client, project, example_dataset(project), b"item,system,ann,gpt_judge\n1,SystemA,4,5\n")
+    page = client.get(url("rating-import-detail", project.slug, RatingImport.objects.get().pk)).content.decode()
+    assert page.index("Left out: gpt_judge, which looks like a judge’s scores.") < page.index("The first ratings")
+    assert f"/p/{project.slug}/runs/import/?dataset=" in page
+    assert 'value="ann" ' in page  # the columns taken, where the judge's can be added
+
+
+def test_columns_left_out_are_named_in_the_files_order(as_user, project, manager, queued) -> None:
+    client = as_user(manager)
+    content = b'{"dialogue": ["Hi"], "references": ["No"], "model_a": "Sure", "Maria": 4, "Tom": 3, "Yuki": 5}\n'
+    page = client.get(url("dataset-import-detail", project.slug, waiting(client, project, content).pk)).content.decode()
+    assert "<code>Maria</code>, <code>Tom</code>, <code>Yuki</code>." in page
+
+
 def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
     dataset = example_dataset(project)
     client = as_user(manager)

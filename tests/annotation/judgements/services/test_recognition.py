@@ -12,8 +12,14 @@ from annotation.campaigns.selectors import RATING_COLUMNS
 from annotation.core.problems import grouped, unlisted
 from annotation.judgements.services.imports import rating_import_create, rating_import_execute
 from annotation.judgements.services.options import RatingOptions
-from annotation.judgements.services.preview import rating_import_confirm, rating_preview, scale_lines
+from annotation.judgements.services.preview import (
+    judges_line,
+    rating_import_confirm,
+    rating_preview,
+    scale_lines,
+)
 from annotation.judgements.services.recognition import known_columns, recognised
+from annotation.judgements.services.wide import judge_raters
 from annotation.models import (
     Campaign,
     Dataset,
@@ -297,3 +303,30 @@ def test_a_confirmed_file_is_imported_once_with_the_previewed_options(dataset: D
     assert job.options["shape"] == "raters"
     assert job.campaign.criteria.get().name == "quality"
     assert json.dumps(job.campaign.design["options"], sort_keys=True) == json.dumps(job.options, sort_keys=True)
+
+
+def test_a_judges_column_beside_people_is_left_out_until_it_is_named(dataset: Dataset) -> None:
+    content = "item,system,Maria,Tom,gpt_judge\n1,SystemA,3,4,77\n2,SystemA,2,5,81\n"
+    preview = preview_of(dataset, content)
+    assert (preview.judges, preview.options.raters, preview.errors) == (["gpt_judge"], ["Maria", "Tom"], [])
+    assert (preview.counts["raters"], preview.counts["judge_columns"]) == (2, 1)
+    assert judges_line(preview.judges) == "Left out: gpt_judge, which looks like a judge’s scores"
+    assert preview_of(dataset, content, shape="raters").judges == ["gpt_judge"]  # also if the shape was chosen
+    taken = preview_of(dataset, content, raters=["Maria", "Tom", "gpt_judge"], scale_max=100)
+    assert (taken.judges, taken.counts["raters"]) == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("columns", "judges"),
+    [
+        ("Maria,Tom,auto_metric,Claude-3,BLEU", ["auto_metric", "Claude-3", "BLEU"]),
+        ("Maria,Hillman,Scorer,Autry", []),
+        ("judge_1,judge_2", []),
+        ("judge_1,judge_2,llm_judge", ["llm_judge"]),
+        ("maria_score,tom_score,gpt4_score", ["gpt4_score"]),
+        ("ann:score,bob:score,GPT4:score", ["GPT4:score"]),
+        ("gpt4,claude", []),
+    ],
+)
+def test_names_of_judges_differ_from_those_of_people(columns: str, judges: list[str]) -> None:
+    assert judge_raters(columns.split(",")) == judges

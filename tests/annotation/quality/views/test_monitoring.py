@@ -5,7 +5,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import Campaign, ReferenceSet
 from annotation.quality.selectors.monitoring.live import campaign_statistics
 from annotation.quality.selectors.raters import moment
 from tests.annotation.worlds.campaigns import join
@@ -134,6 +134,9 @@ def test_an_outsider_gets_404_and_post_is_rejected(campaign, viewer, outsider, a
 
 def test_only_offered_target_half_widths_are_accepted(campaign, viewer, as_user):
     client, address = as_user(viewer), page(campaign, "campaign-monitor-fragment")
+    assert "Margins of error of weights" not in client.get(address).content.decode()  # of outputs alone
+    dataset = campaign.dataset
+    ReferenceSet.objects.create(project=campaign.project, dataset=dataset, name="R", slug="r").campaigns.add(campaign)
     for target, expected in (("0.10", 0.1), ("0.5", 0.5), ("0.75", 0.75), ("0.77", 0.25), ("x", 0.25)):
         answer = client.get(f"{address}?target={target}")
         assert answer.context["target"] == expected

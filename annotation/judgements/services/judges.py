@@ -1,0 +1,30 @@
+"""Columns that hold a metric's or a judge's scores beside those of people, by their names."""
+
+import re
+from collections.abc import Sequence
+
+MODELS = frozenset(["gpt", "chatgpt", "llm", "claude", "gemini", "llama", "mistral", "mixtral", "qwen", "deepseek"])
+JUDGES = frozenset(["judge", "llmjudge", "autojudge", "model", "machine", "bot", "ai"])
+METRICS = frozenset(
+    ["auto", "automatic", "metric", "score", "bleu", "chrf", "ter", "rouge", "meteor", "bertscore", "bleurt", "comet"]
+)
+_WORD = re.compile(r"[a-z]+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def judge_columns(names: Sequence[str]) -> list[str]:
+    """Return the names that look like a judge's, in their order.
+
+    Where all names alike hold such a word, as in ``judge_1`` and ``judge_2``, it says nothing of any of them.
+
+    >>> judge_columns(["Maria", "Tom", "gpt_judge"]), judge_columns(["judge_1", "judge_2"])
+    (['gpt_judge'], [])
+    """
+    people = list(names)
+    for words in (MODELS, JUDGES, METRICS):
+        people = [name for name in people if not words & _words(name)] or people
+    return [name for name in names if name not in people]
+
+
+def _words(name: str) -> set[str]:
+    return set(_WORD.findall(_CAMEL.sub(" ", name).lower()))
