@@ -104,6 +104,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     texts = [f"Results rest on {counted(results.ratings, 'rating')} by {n} of {counted(results.items, 'item')}{where}."]
     if results.left_out.parts:
         texts.append(f"Left out are {listed(results.left_out.parts)}.")
+    texts += [f"{listed(names)} have the same outputs throughout and are one system here." for names in results.same]
     kinds = {verdict.ranked for verdict in results.criteria}
     if "means" in kinds:
         texts.append(
