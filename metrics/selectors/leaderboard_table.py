@@ -120,6 +120,7 @@ class Row:
     system: System
     cells: list[Cell]
     columns: list[Column]
+    same: list[str] = field(default_factory=list)  # other systems that gave the same outputs throughout
 
     @property
     def paired(self) -> list[tuple[Cell, Column]]:

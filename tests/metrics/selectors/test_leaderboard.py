@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.db.models import Avg
 
-from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind
+from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind, System
 from annotation.results.selectors.verdicts import compute_results
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
@@ -239,6 +239,25 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     assert "Raters" not in headline(board)
 
 
+def test_systems_with_the_same_outputs_are_named_as_one(world: World) -> None:
+    twin = System.objects.create(dataset=world.dataset, name="Twin")
+    for source in list(ResponseSource.objects.filter(system=world.systems["Echo"])):
+        ResponseSource.objects.create(response=source.response, item=source.item, kind=source.kind, system=twin)
+    finished_run(world, "bleu", systems=[*world.hypotheses, twin])
+    rated(world)
+
+    board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
+
+    assert {row.system.name: row.same for row in board.rows if row.same} == {"Echo": ["Twin"], "Twin": ["Echo"]}
+    for place, column in enumerate(board.columns):
+        echo, other = (row.cells[place] for row in board.rows if row.same)
+        assert (echo.score, echo.standing) == (other.score, other.standing), column.name
+        said = [*column.best, *column.tied, *column.apart]
+        assert not {"Echo", "Twin"} & set(said)
+        assert said.count("Echo = Twin") <= 1
+    assert any("Echo = Twin" in text for text in [*summary(board), *(each.text for each in board.rater_sentences)])
+
+
 def test_mean_ratings_are_computed_once_until_ratings_change(world: World) -> None:
     first = rated(world)
     assert system_ratings_request(dataset=world.dataset) is None
@@ -372,6 +391,10 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
             ("All 2 metrics put A first; 1 of them tells it from every other system."),
         ),
         ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
+        (
+            [column("BLEU", "A"), column("TER", "B"), column("chrF", "A"), column("AM", "B"), column("FM", "C")],
+            "Metrics disagree: A and B are each first by 2 of 5.",
+        ),
     ],
 )
 def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
