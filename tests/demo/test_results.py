@@ -7,6 +7,7 @@ from statsmodels.stats.multitest import multipletests
 
 from annotation.demo import load as demo_data
 from annotation.models import Campaign
+from annotation.results.selectors.tables import paragraph
 from annotation.results.selectors.verdicts import Results, compute_results
 from tests.demo import raw
 from tests.demo.world import imported_demo
@@ -76,3 +77,14 @@ def test_differences_and_their_correction_are_those_of_pandas_and_statsmodels(re
     corrected = multipletests([pair.p for pair in verdict.pairs], method="holm")[1]
     assert [pair.adjusted for pair in verdict.pairs] == pytest.approx(corrected)
     assert sum(pair.is_certain for pair in verdict.pairs) == 10
+
+
+def test_the_paragraph_gives_the_largest_certain_differences(results: Results) -> None:
+    verdict = next(each for each in results.criteria if each.criterion == "relevance")
+    text = paragraph(results, []).partition("Relevance: ")[2].partition("Informativeness")[0].replace("\u00a0", " ")
+
+    assert "Of 15 differences 10 are certain. The 6 largest with corrected 95% intervals and p: " in text
+    named = text.partition("and p: ")[2].split("; ")[:6]
+    for pair, shown in zip(verdict.pairs, named, strict=False):
+        numbers = f"{pair.difference:.2f} [{pair.low:.2f}, {pair.high:.2f}]"
+        assert shown.startswith(f"{pair.first} less {pair.second} {numbers}, p ")
