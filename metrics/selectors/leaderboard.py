@@ -20,7 +20,7 @@ from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import NAMED, departures, settings_of, usual_settings
+from metrics.scoring.settings import named_settings, settings_of
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -178,7 +178,6 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         references=references_name(run) if reads_references(run) else "",
         items=item_set(run),
         parameters=parameter_summary(run, names),
-        settings=", ".join(departures(run.signature)[:NAMED]),
         all_settings=", ".join(settings_of(run.signature)),
         date=run.finished_at,
         light=metric_colour(label, "light"),
@@ -187,16 +186,14 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Name columns by the settings that depart from the usual ones; note where other references or items begin.
+    """Name columns by their `named_settings`; note where other references or items begin.
 
-    Where one column of a metric departs, the others name their usual settings. Columns that still share a name over
-    the same items are told apart by references, else by run.
+    Columns that still share a name over the same items are told apart by references, else by run.
     """
     runs = [column for column in columns if column.run is not None]
-    departing = {column.label for column in runs if column.settings}
-    for column in runs:
-        if column.label in departing and not column.settings:
-            column.settings = ", ".join(usual_settings(column.run.metric if column.run else "")[:NAMED])
+    named = named_settings([column.run.signature for column in runs if column.run])
+    for column, settings in zip(runs, named, strict=True):
+        column.settings = ", ".join(settings)
         column.name = f"{column.label} ({column.settings})" if column.settings else column.label
     same = Counter((column.name, column.items) for column in runs)
     alike = Counter((column.name, column.items, column.references) for column in runs)
