@@ -17,6 +17,7 @@ from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline, summary
+from metrics.selectors.scripts import board_warning
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.system_ratings import system_ratings_request
@@ -35,6 +36,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "board": board,
         "headline": headline(board),
         "sentences": summary(board),
+        "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),
         "circular_rule": RULE,
         "datasets": datasets,
