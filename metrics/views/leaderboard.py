@@ -32,8 +32,14 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     if dataset is None:
         return {"board": None}
     board = _board(request, dataset, selectors.board_runs(dataset))
+    kept = {"dataset": dataset.slug} if len(datasets) > 1 else {}
+    is_whole = request.GET.get("columns") == "all"
     return {
         "board": board,
+        "table": board if is_whole else board.narrowed(),
+        "is_whole": is_whole,
+        "fewer_query": urlencode(kept),
+        "all_query": urlencode({**kept, "columns": "all"}),
         "headline": headline(board),
         "sentences": summary(board),
         "tokens": board_warning(board),
@@ -41,8 +47,8 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "circular_rule": RULE,
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
-        "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},
-        "kept_query": urlencode({"dataset": dataset.slug} if len(datasets) > 1 else {}),
+        "kept": kept,
+        "kept_query": urlencode(kept | ({"columns": "all"} if is_whole else {})),
     }
 
 

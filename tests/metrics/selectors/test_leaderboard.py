@@ -12,7 +12,7 @@ from metrics.scoring.registry import get_metric
 from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import board_runs, leaderboard
-from metrics.selectors.leaderboard_table import Column, Leaderboard, Row
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -339,6 +339,19 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert summary(board) == sentences
+
+
+def test_of_many_columns_the_first_metrics_are_shown_and_what_sorts_the_table() -> None:
+    columns = [column(f"m{number}", "A") for number in range(10)]
+    cells = [Cell(float(number)) for number in range(10)]
+    board = Leaderboard(None, columns, [Row(None, cells, columns)] * 2, sort="m9")  # type: ignore[arg-type]
+
+    narrow = board.narrowed()
+
+    assert [each.key for each in narrow.columns] == ["m0", "m1", "m2", "m3", "m4", "m5", "m9"]
+    assert [cell.score for cell in narrow.rows[0].cells] == [0, 1, 2, 3, 4, 5, 9]
+    assert (narrow.left_out, narrow.all_columns) == (3, 10)
+    assert replace(board, sort="m0", columns=columns[:8]).narrowed().left_out == 0  # not for two
 
 
 APART = "A and C share no items, or too few, and are not compared."
