@@ -1,7 +1,6 @@
 """Who is better by the raters, on the front page: the sentence of each campaign that compares systems."""
 
 from collections.abc import Iterator
-from itertools import islice
 from math import isnan
 
 from django.urls import reverse
@@ -18,17 +17,22 @@ MOST, MOST_READ = 3, 12  # verdicts, and campaigns that are read for them, newes
 
 
 def verdicts(project: Project, most: int) -> Iterator[Finding]:
-    """Yield what raters say of the systems. The newest verdict leads the page, of certain ones if there are any."""
+    """Yield what raters say of the systems: the verdict that leads the page, and the newest others.
+
+    One with a certain difference leads, of several the one of most ratings, whenever they were made.
+    """
     read = ((campaign, headline(campaign)) for campaign in rated_campaigns(project)[:MOST_READ])
-    found_any = list(islice(((campaign, found) for campaign, found in read if found), min(most, MOST)))
-    is_any_certain = any(found.is_certain for _, found in found_any)
-    for campaign, found in found_any:
+    found_all = [(campaign, found) for campaign, found in read if found]
+    if not found_all:
+        return
+    lead = max(found_all, key=lambda each: (each[1].is_certain, each[1].ratings))
+    others = [each for each in found_all if each is not lead]
+    for campaign, found in [lead, *others][: min(most, MOST)]:
         newest = campaign.ratings.order_by("-pk").values_list("created_at", flat=True)[0]
         at = campaign.closed_at if campaign.state == CampaignState.CLOSED and campaign.closed_at else newest
         url = reverse("annotation:campaign-results", args=[project.slug, campaign.pk])
         basis = f"{found.basis} in “{campaign.name}”"
-        leads = found.is_certain or not is_any_certain
-        yield Finding("Raters", at, found.text, basis, url, leads=leads, picture=picture(found.verdict))
+        yield Finding("Raters", at, found.text, basis, url, leads=found is lead[1], picture=picture(found.verdict))
 
 
 def picture(verdict: CriterionVerdict) -> Picture | None:

@@ -44,6 +44,9 @@ class SystemResultSerializer(serializers.Serializer[Any]):
     losses = serializers.IntegerField()
     identical = serializers.FloatField(help_text=IDENTICAL)
     values = serializers.JSONField(help_text="Pairs of a value and how often it was given.")
+    same = serializers.ListField(
+        child=serializers.CharField(), help_text="Names of the systems with these outputs, if they are several."
+    )
 
 
 class PairResultSerializer(serializers.Serializer[Any]):
@@ -95,6 +98,7 @@ class ResultsSerializer(serializers.Serializer[Any]):
     items = serializers.IntegerField()
     raters_known = serializers.BooleanField()
     shared_outputs = serializers.IntegerField(help_text="Rated texts that several systems gave.")
+    same = serializers.JSONField(help_text="Systems with the same outputs, which are one in the results.")
     paragraph = serializers.CharField()
 
 

@@ -61,7 +61,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Or more items": "Items like these, each with the planned ratings, that do the same.",
     },
     "results": {
-        "Rank": "After all systems that raters find significantly better, before the significantly worse (Holm).",
+        "Rank": "After all systems that raters find significantly better, before the significantly worse (Holm). With "
+        "fewer raters or ratings intervals are wider, so that a lower mean may reach a higher place.",
         "Mean": f"The mean over items of the mean rating of the output, {INTERVAL}: over other raters and items.",
         "Standardised": "The same in standard deviations of each rater's ratings, which removes severity and spread.",
         "Strength": f"Bradley-Terry strength, {INTERVAL}, with mean 0: 0.69 more is preferred twice as often.",

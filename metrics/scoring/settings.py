@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
 
+SHARED = ("max_order", "tokenize", "lowercase", "smoothing")  # settings that many metrics have
 NAMED = 2  # settings in a name, those that tell most first
 _PLAIN = {
     ("tokenize", "none"): "tokens as they are",
@@ -63,6 +67,65 @@ def usual_settings(metric: str) -> list[str]:
         return []
     by_name = {parameter.name: parameter for parameter in known.parameter_list()}
     return [_words(by_name[name], by_name[name].written(value)) for name, value in known.usual.items()]
+
+
+def named_settings(signatures: Sequence[str]) -> list[list[str]]:
+    """Return the settings that each of several scores names, so that what differs between them is named by all.
+
+    A score names its first `departures`, or its usual settings where another score of its metric departs. A setting
+    that one names and in which they differ is named by each score that has it, and so is one in which the scores of a
+    metric differ. Lengths in characters have no tokens.
+
+    Examples
+    --------
+    >>> cider = "cider|var:cider|tok:{}|lc:no|version:1"
+    >>> bleu = "bleu|order:2|tok:whitespace|lc:no|smooth:none|version:1"
+    >>> named_settings([bleu, cider.format("whitespace"), cider.format("13a")])
+    [['order 2', 'whitespace tokens'], ['whitespace tokens'], ['13a tokens']]
+    """
+    every = [_by_name(signature) for signature in signatures]
+    metrics = [signature.partition("|")[0] for signature in signatures]
+    named = [[name for name, each in own.items() if each.departs][:NAMED] for own in every]
+    departing = {metric for metric, names in zip(metrics, named, strict=True) if names}
+    for metric, own, names in zip(metrics, every, named, strict=True):
+        if metric in departing and not names:
+            names.extend([name for name in own if name in METRICS[metric].usual][:NAMED])
+    by_all = {name for names in named for name in names if _differs(name, every)}
+    found = []
+    for metric, own, names in zip(metrics, every, named, strict=True):
+        alike = [other for of, other in zip(metrics, every, strict=True) if of == metric]
+        apart = {name for name in own if _differs(name, alike)}
+        found.append([each.words for name, each in own.items() if name in {*names, *by_all, *apart}])
+    return found
+
+
+class _Setting(NamedTuple):
+    value: str
+    words: str
+    departs: bool
+
+
+def _differs(name: str, every: Iterable[Mapping[str, _Setting]]) -> bool:
+    return len({own[name].value for own in every if name in own}) > 1
+
+
+def _by_name(signature: str) -> dict[str, _Setting]:
+    """Return the settings that metrics share, and the usual ones of this metric, in the order of its parameters."""
+    metric_name, *fields = signature.split("|")
+    metric = METRICS.get(metric_name)
+    if metric is None:
+        return {}
+    written = dict(field.partition(":")[::2] for field in fields)
+    has_tokens = written.get("unit") != "characters"
+    return {
+        each.name: _Setting(
+            written[each.key],
+            _words(each, written[each.key]),
+            each.name in metric.usual and written[each.key] != each.written(metric.usual[each.name]),
+        )
+        for each in metric.parameter_list()
+        if each.key in written and each.name in {*SHARED, *metric.usual} and (has_tokens or each.name != "tokenize")
+    }
 
 
 def _settings(signature: str) -> list[tuple[str, bool]]:

@@ -9,15 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Max, QuerySet
 
-from annotation.models import Dataset, JobState, Project, System
+from annotation.core.caching import cached
+from annotation.datasets.selectors.datasets import other_names
+from annotation.models import Dataset, JobState, Project, ResponseSource, System
+from annotation.rating.selectors.duplicates import joined
 from metrics.models import RunOrigin, ScoreRun, SystemScore
 from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import NAMED, departures, settings_of, usual_settings
+from metrics.scoring.settings import named_settings, settings_of
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -27,6 +30,7 @@ from metrics.selectors.system_ratings import CampaignRatings
 
 MOST_RUNS = 500  # of a data set, newest first, from which the columns are chosen
 MOST_COMPARED = 8
+KEPT_SECONDS = 24 * 3600  # which systems are one, until outputs change
 
 
 def scored_by(project: Project) -> list[Dataset]:
@@ -114,8 +118,9 @@ def leaderboard(
     scored = {system for of_run in scores.values() for system in of_run}
     every = list(System.objects.filter(dataset=dataset).order_by("name"))
     columns = rater_columns(ratings, {system.name for system in every if system.pk in scored})
-    rated = {each.name for column in columns if column.verdict for each in column.verdict.systems}
+    rated = {name for column in columns if column.verdict for each in column.verdict.systems for name in each.names}
     systems = [system for system in every if system.pk in scored or system.name in rated]
+    one = {name: joined(same) for same in _same_outputs(dataset, systems) for name in same}
     names = model_names_of(runs)
     columns += [_run_column(run, names) for run in runs]
     _tell_apart(columns)
@@ -124,7 +129,7 @@ def leaderboard(
         if column.is_human:
             cells[column.key] = _placed(column, rater_cells(column, systems), systems)
         else:
-            cells[column.key] = _with_standing(column, _cells(column, scores), systems)
+            cells[column.key] = _with_standing(column, _cells(column, scores), systems, one)
     sorted_by = next((column for column in columns if column.key == sort), None)
     if sort != "system" and sorted_by is None:
         sorted_by = columns[0] if columns else None
@@ -132,10 +137,30 @@ def leaderboard(
     for column in columns:
         _note_order(column, is_sorted=column is sorted_by, reverse=reverse)
     rows = [
-        Row(system, [cells[column.key].get(system.pk, _absent(column)) for column in columns], columns)
+        Row(
+            system, [cells[column.key].get(system.pk, _absent(column)) for column in columns], columns, _of(system, one)
+        )
         for system in ordered
     ]
     return Leaderboard(dataset, columns, rows, sorted_by.key if sorted_by else "system", reverse)
+
+
+def _same_outputs(dataset: Dataset, systems: Sequence[System]) -> list[list[str]]:
+    """Return which of these systems gave the same outputs throughout, those that did together."""
+    sources = ResponseSource.objects.filter(system__dataset=dataset).order_by()
+    ends = sources.aggregate(n=Count("pk"), last=Max("pk"))
+    key = f"other-names-{dataset.pk}-{ends['n']}-{ends['last']}"
+    shown, groups = {system.name for system in systems}, dict[str, list[str]]()
+    for name, original in cached(key, lambda: other_names(dataset), KEPT_SECONDS).items():
+        groups.setdefault(original, [original]).append(name)
+    together = ([name for name in names if name in shown] for names in groups.values())
+    return [names for names in together if len(names) > 1]
+
+
+def _of(system: System, one: Mapping[str, str]) -> list[str]:
+    """Return the other systems of the same outputs."""
+    others = (name for name, joint in one.items() if joint == one.get(system.name))
+    return [name for name in others if name != system.name]
 
 
 def _absent(column: Column) -> Cell:
@@ -153,7 +178,6 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         references=references_name(run) if reads_references(run) else "",
         items=item_set(run),
         parameters=parameter_summary(run, names),
-        settings=", ".join(departures(run.signature)[:NAMED]),
         all_settings=", ".join(settings_of(run.signature)),
         date=run.finished_at,
         light=metric_colour(label, "light"),
@@ -162,16 +186,14 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
 
 
 def _tell_apart(columns: Sequence[Column]) -> None:
-    """Name columns by the settings that depart from the usual ones; note where other references or items begin.
+    """Name columns by their `named_settings`; note where other references or items begin.
 
-    Where one column of a metric departs, the others name their usual settings. Columns that still share a name over
-    the same items are told apart by references, else by run.
+    Columns that still share a name over the same items are told apart by references, else by run.
     """
     runs = [column for column in columns if column.run is not None]
-    departing = {column.label for column in runs if column.settings}
-    for column in runs:
-        if column.label in departing and not column.settings:
-            column.settings = ", ".join(usual_settings(column.run.metric if column.run else "")[:NAMED])
+    named = named_settings([column.run.signature for column in runs if column.run])
+    for column, settings in zip(runs, named, strict=True):
+        column.settings = ", ".join(settings)
         column.name = f"{column.label} ({column.settings})" if column.settings else column.label
     same = Counter((column.name, column.items) for column in runs)
     alike = Counter((column.name, column.items, column.references) for column in runs)
@@ -205,8 +227,10 @@ def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> d
     }
 
 
-def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]) -> dict[int, Cell]:
-    """Return a run's cells with their standing and places; note the best of the column."""
+def _with_standing(
+    column: Column, cells: Mapping[int, Cell], systems: Sequence[System], one: Mapping[str, str]
+) -> dict[int, Cell]:
+    """Return a run's cells with their standing and places; note the best of the column. ``one``: names to say."""
     defined = {pk: cell.score for pk, cell in cells.items() if cell.score is not None}
     if not defined:
         return dict(cells)
@@ -219,7 +243,9 @@ def _with_standing(column: Column, cells: Mapping[int, Cell], systems: Sequence[
     named = {
         system.pk: replace(
             cells[system.pk],
-            standing=_standing(column, system.name, cells[system.pk], is_best=defined[system.pk] == best),
+            standing=_standing(
+                column, one.get(system.name, system.name), cells[system.pk], is_best=defined[system.pk] == best
+            ),
         )
         for system in systems
         if system.pk in defined
@@ -256,16 +282,16 @@ def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
     """Return how a system stands to the best of the column, and name it there."""
     if not column.judges_quality:
         return ""
+    standing, named = "", None
     if is_best:
-        column.best.append(name)
-        return "best"
-    if column.is_tested and cell.p_best is None:
-        column.apart.append(name)
-        return "apart"
-    if column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
-        column.tied.append(name)
-        return "tied"
-    return ""
+        standing, named = "best", column.best
+    elif column.is_tested and cell.p_best is None:
+        standing, named = "apart", column.apart
+    elif column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
+        standing, named = "tied", column.tied
+    if named is not None and name not in [*column.best, *named]:  # systems of the same outputs have one name
+        named.append(name)
+    return standing
 
 
 def _digits(largest: float, span: float) -> int:

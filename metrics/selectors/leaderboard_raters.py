@@ -1,6 +1,7 @@
 """The columns of raters on a leaderboard: a column for each criterion, marked as the results mark it."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from annotation.core.numbers import finite_or_none
 from annotation.models import System
@@ -11,13 +12,13 @@ from metrics.selectors.run_items import ItemSet
 from metrics.selectors.system_ratings import LEAST_SYSTEMS, CampaignRatings
 
 
-def rater_columns(ratings: Sequence[CampaignRatings], shown: Collection[str]) -> list[Column]:
+def rater_columns(ratings: Sequence[CampaignRatings], shown: AbstractSet[str]) -> list[Column]:
     """Return a column for each criterion on which raters compared two or more of these systems."""
     made = [
         (each, verdict)
         for each in ratings
         for verdict in each.criteria
-        if sum(system.name in shown for system in verdict.systems) >= LEAST_SYSTEMS
+        if sum(not shown.isdisjoint(system.names) for system in verdict.systems) >= LEAST_SYSTEMS
     ]
     campaigns = {each.campaign for each, _ in made}
     return [_column(each, verdict, place, is_one=len(campaigns) == 1) for place, (each, verdict) in enumerate(made)]
@@ -57,10 +58,12 @@ def rater_cells(column: Column, systems: Sequence[System]) -> dict[int, Cell]:
 def _cells(verdict: CriterionVerdict, ids: Mapping[str, int]) -> Iterator[tuple[int, Cell]]:
     found = leading(verdict)
     for each in verdict.systems:
-        if each.name in ids:
+        for name in each.names:
+            if name not in ids:
+                continue
             pair = verdict.pair(found.first, each.name)
             yield (
-                ids[each.name],
+                ids[name],
                 Cell(
                     finite_or_none(each.estimate),
                     finite_or_none(each.low),

@@ -1,7 +1,7 @@
 """What a leaderboard consists of: columns, cells, rows, and the columns that share references and items."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -13,6 +13,9 @@ from metrics.scoring.external import External
 from metrics.selectors.run_items import ItemSet
 from metrics.selectors.runs import run_metric
 from metrics.selectors.system_ratings import CampaignRatings
+
+FIRST_METRICS = 6  # of a table of many, before the others are asked for
+FEWEST_LEFT_OUT = 3
 
 
 @dataclass
@@ -120,6 +123,7 @@ class Row:
     system: System
     cells: list[Cell]
     columns: list[Column]
+    same: list[str] = field(default_factory=list)  # other systems that gave the same outputs throughout
 
     @property
     def paired(self) -> list[tuple[Cell, Column]]:
@@ -153,10 +157,30 @@ class Leaderboard:
     rows: list[Row]
     sort: str = ""
     reversed: bool = False
+    left_out: int = 0  # columns that a page shows on request
+
+    def narrowed(self) -> "Leaderboard":
+        """Return the table with the raters and the first metrics only, which judge quality, and what sorts it."""
+        metrics = [column for column in self.columns if not column.is_human]
+        first = {column.key for column in metrics[:FIRST_METRICS]} | {self.sort}
+        kept = [place for place, column in enumerate(self.columns) if column.is_human or column.key in first]
+        if len(self.columns) - len(kept) < FEWEST_LEFT_OUT:
+            return self
+        columns = [self.columns[place] for place in kept]
+        shown = [
+            replace(column, begins_block=before is not None and not column.is_beside(before))
+            for before, column in zip([None, *columns], columns, strict=False)
+        ]
+        rows = [replace(row, cells=[row.cells[place] for place in kept], columns=shown) for row in self.rows]
+        return replace(self, columns=shown, rows=rows, left_out=len(self.columns) - len(kept))
 
     @property
     def blocks(self) -> list[Block]:
         return [Block(list(columns)) for _, columns in groupby(self.columns, lambda column: column.block)]
+
+    @property
+    def all_columns(self) -> int:
+        return len(self.columns) + self.left_out
 
     @property
     def is_tested(self) -> bool:

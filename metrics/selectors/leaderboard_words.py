@@ -82,6 +82,9 @@ def _majority(metrics: Sequence[Column]) -> str:
         return " ".join(_of_metrics(metrics))
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
+    first = [system for system, columns in [(winner, agreeing), *rest] if len(columns) == len(agreeing)]
+    if len(first) > 1:
+        return f"Metrics disagree: {listed(first)} are each first by {len(agreeing)} of {len(metrics)}."
     others = [column for _, columns in rest for column in columns]
     every = f"{len(agreeing)} of" if others else "All"
     but = f" (all but {listed([column.name for column in others])})" if 0 < len(others) < len(agreeing) else ""

@@ -7,7 +7,10 @@ from annotation.models import Dataset, Response, ResponseSource, SourceKind
 from metrics.models import ScoreRun
 from metrics.scoring.scripts import Script, script_of
 from metrics.selectors.explanations import default_tokenizer
+from metrics.selectors.leaderboard_table import Leaderboard
+from metrics.selectors.leaderboard_words import listed
 
+SAYS_LITTLE = "Scores of such tokens say little."
 LOOKED_AT = 100  # responses
 AT_SPACES = ("whitespace", "none")  # the tokenisers that leave punctuation where it is
 APART, ATTACHED = re.compile(r"\w [.,!?;:](?:\s|$)"), re.compile(r"\w[.,!?;:](?:\s|$)")
@@ -59,3 +62,17 @@ def _share_apart(texts: Iterable[str]) -> float | None:
 
 def run_warning(run: ScoreRun) -> str:
     return tokenizer_warning(run.dataset, run.parameters.get("tokenize"))
+
+
+def board_warning(board: Leaderboard) -> str:
+    """Return which scores of a leaderboard rest on tokens that say little, and why; empty if none does."""
+    by_tokenizer: dict[object, list[str]] = {}
+    for column in board.runs:
+        if column.run is not None and column.references and "tokenize" in column.run.parameters:
+            by_tokenizer.setdefault(column.run.parameters["tokenize"], []).append(column.name)
+    found = [
+        f"{listed(names)}: {warning[0].lower()}{warning[1:]}"
+        for tokenizer, names in by_tokenizer.items()
+        if (warning := tokenizer_warning(board.dataset, tokenizer))
+    ]
+    return " ".join([*found, SAYS_LITTLE]) if found else ""

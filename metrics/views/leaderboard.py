@@ -17,6 +17,7 @@ from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline, summary
+from metrics.selectors.scripts import board_warning
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.system_ratings import system_ratings_request
@@ -31,16 +32,23 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     if dataset is None:
         return {"board": None}
     board = _board(request, dataset, selectors.board_runs(dataset))
+    kept = {"dataset": dataset.slug} if len(datasets) > 1 else {}
+    is_whole = request.GET.get("columns") == "all"
     return {
         "board": board,
+        "table": board if is_whole else board.narrowed(),
+        "is_whole": is_whole,
+        "fewer_query": urlencode(kept),
+        "all_query": urlencode({**kept, "columns": "all"}),
         "headline": headline(board),
         "sentences": summary(board),
+        "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),
         "circular_rule": RULE,
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
-        "kept": {"dataset": dataset.slug} if len(datasets) > 1 else {},
-        "kept_query": urlencode({"dataset": dataset.slug} if len(datasets) > 1 else {}),
+        "kept": kept,
+        "kept_query": urlencode(kept | ({"columns": "all"} if is_whole else {})),
     }
 
 

@@ -7,12 +7,14 @@ from statsmodels.stats.multitest import multipletests
 
 from annotation.demo import load as demo_data
 from annotation.models import Campaign
+from annotation.results.selectors.tables import paragraph
 from annotation.results.selectors.verdicts import Results, compute_results
 from tests.demo import raw
 from tests.demo.world import imported_demo
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = ("Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamEC", "TeamG")
+ONE = "TeamCE = TeamEC"  # one system's outputs under two names
 
 
 @pytest.fixture(scope="module")
@@ -55,11 +57,12 @@ def test_means_of_the_seven_systems_are_those_of_pandas(
     verdict = next(each for each in results.criteria if each.criterion == criterion)
 
     assert [each.name for each in verdict.systems] != sorted(SYSTEMS)  # best first
-    assert {each.name for each in verdict.systems} == set(SYSTEMS)
+    assert {each.name for each in verdict.systems} == {*SYSTEMS, ONE} - {"TeamCE", "TeamEC"}
     for each in verdict.systems:
-        assert each.estimate == pytest.approx(expected[each.name], abs=1e-12)
-        assert each.ratings == n[each.name]
-        assert each.raters == ratings.loc[ratings["system"] == each.name, "judge"].nunique()
+        for name in each.names:
+            assert each.estimate == pytest.approx(expected[name], abs=1e-12)
+            assert each.ratings == n[name]
+            assert each.raters == ratings.loc[ratings["system"] == name, "judge"].nunique()
         assert each.low < each.estimate < each.high
 
 
@@ -67,8 +70,21 @@ def test_differences_and_their_correction_are_those_of_pandas_and_statsmodels(re
     verdict = next(each for each in results.criteria if each.criterion == "relevance")
     of_items = ratings.groupby(["system", "item"])["relevance"].mean().unstack("system")
 
+    of_items = of_items.rename(columns={"TeamCE": ONE})
+    assert len(verdict.pairs) == 15
     for pair in verdict.pairs:
         assert pair.difference == pytest.approx((of_items[pair.first] - of_items[pair.second]).mean(), abs=1e-12)
     corrected = multipletests([pair.p for pair in verdict.pairs], method="holm")[1]
     assert [pair.adjusted for pair in verdict.pairs] == pytest.approx(corrected)
-    assert verdict.pair("TeamCE", "TeamEC").difference == 0  # one output under two names
+    assert sum(pair.is_certain for pair in verdict.pairs) == 10
+
+
+def test_the_paragraph_gives_the_largest_certain_differences(results: Results) -> None:
+    verdict = next(each for each in results.criteria if each.criterion == "relevance")
+    text = paragraph(results, []).partition("Relevance: ")[2].partition("Informativeness")[0].replace("\u00a0", " ")
+
+    assert "Of 15 differences 10 are certain. The 6 largest with corrected 95% intervals and p: " in text
+    named = text.partition("and p: ")[2].split("; ")[:6]
+    for pair, shown in zip(verdict.pairs, named, strict=False):
+        numbers = f"{pair.difference:.2f} [{pair.low:.2f}, {pair.high:.2f}]"
+        assert shown.startswith(f"{pair.first} less {pair.second} {numbers}, p ")

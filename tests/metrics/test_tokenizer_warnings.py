@@ -37,6 +37,9 @@ def test_runs_and_studies_propose_the_tokeniser_and_warn_of_another(
         score_run_execute(run_id=run.pk)
         page = client.get(reverse("metrics:run-detail", args=[project.slug, run.number])).content.decode()
         assert (WARNING in page) is warned
+        board = client.get(reverse("metrics:run-list", args=[project.slug])).content.decode()
+        assert (f"{WARNING} Scores of such tokens say little." in board) is warned
+        assert ("whitespace tokens): these texts are in Chinese characters" in board) is warned
     call_command("score", "--project", project.slug, "--metric", "bleu")
     assert WARNING not in capsys.readouterr().out
     assert ScoreRun.objects.latest("pk").parameters["tokenize"] == "zh"

@@ -16,6 +16,7 @@ from annotation.ranking.clustered import Clusters, two_way_variance
 from annotation.ranking.forecast import Separation, pooled_spread
 from annotation.ranking.holm import holm_adjusted
 from annotation.ranking.means import system_means
+from annotation.rating.selectors.duplicates import as_one
 from annotation.rating.selectors.outputs import Comparisons, Outputs, comparisons, outputs_of_datasets
 from annotation.rating.selectors.ratings import BoolArray, FloatArray, IntArray, RatingColumns
 
@@ -75,7 +76,7 @@ def compared(
     campaign: Campaign, criteria: Sequence[Criterion], ratings: RatingColumns, planned: Planned
 ) -> list[Compared]:
     """Return what is known on each criterion from counted ratings; nothing if fewer than two systems have some."""
-    outputs, names = outputs_of_datasets([campaign.dataset_id])
+    outputs, names, _ = as_one(*outputs_of_datasets([campaign.dataset_id]))
     rated = ratings.select(np.isin(ratings.response_id, outputs.response))
     if len(np.unique(outputs.system[np.isin(outputs.response, rated.response_id)])) < 2:
         return []

@@ -21,12 +21,16 @@ KEPT_SECONDS = 300  # results of more ratings, while raters work
 
 @dataclass(frozen=True)
 class Headline:
-    """Who is better by a campaign's raters, in a sentence; what that rests on; whether a difference is certain."""
+    """Who is better by a campaign's raters, in a sentence that names the criterion; what that rests on.
+
+    ``is_certain``: some difference on this criterion is.
+    """
 
     text: str
     basis: str
     is_certain: bool
     verdict: CriterionVerdict
+    ratings: int
 
 
 def rated_campaigns(project: Project) -> QuerySet[Campaign]:
@@ -45,7 +49,7 @@ def headline(campaign: Campaign) -> Headline | None:
     ratings = Rating.objects.filter(campaign=campaign).order_by()
     if ratings[: AT_ONCE + 1].count() <= AT_ONCE or campaign.state != CampaignState.RUNNING:
         return _headline(campaign)
-    key = f"results-verdict-{campaign.pk}-{moment(campaign).decision}"
+    key = f"results-headline-{campaign.pk}-{moment(campaign).decision}"
     return cached(key, lambda: _headline(campaign), KEPT_SECONDS)
 
 
@@ -57,9 +61,13 @@ def _headline(campaign: Campaign) -> Headline | None:
     compared = [verdict for verdict in results.criteria if len(verdict.systems) > 1] if results else []
     if results is None or not compared:
         return None
-    first = compared[0]
-    text = named_sentence(first, many=len(results.criteria) > 1)
-    return Headline(text, _basis(results, campaign), any(pair.is_certain for pair in first.pairs), first)
+    first = next(filter(_has_certain, compared), compared[0])
+    text = named_sentence(first, many=True)
+    return Headline(text, _basis(results, campaign), _has_certain(first), first, results.ratings)
+
+
+def _has_certain(verdict: CriterionVerdict) -> bool:
+    return any(pair.is_certain for pair in verdict.pairs)
 
 
 def _basis(results: Results, campaign: Campaign) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Campaign, Item, Response
+from annotation.rating.selectors.duplicates import as_one, named_in
 from annotation.results.selectors.counted import counted_ratings
 from annotation.results.selectors.verdicts import shared_criteria
 
@@ -45,10 +46,12 @@ def deciding_items(
     if criteria is None or not 1 <= len(systems) <= 2:
         return []
     rated = counted_ratings(campaigns, filters)
+    outputs, names, groups = as_one(rated.outputs, rated.names)
+    systems = [named_in(groups, name) for name in systems]
     ratings = rated.of([each.pk for each in criteria])
-    row, output = rated.outputs.credited(ratings.response_id)
-    name = np.array([rated.names[pk] for pk in rated.outputs.system[output].tolist()], dtype=object)
-    item, response, value = rated.outputs.item[output], ratings.response_id[row], ratings.value[row]
+    row, output = outputs.credited(ratings.response_id)
+    name = np.array([names[pk] for pk in outputs.system[output].tolist()], dtype=object)
+    item, response, value = outputs.item[output], ratings.response_id[row], ratings.value[row]
     scaled = criteria[0].scale.weighed(value)
     by_system = [name == system for system in systems]
     means = []

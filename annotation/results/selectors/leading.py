@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from annotation.core.numbers import counted
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
@@ -63,12 +64,35 @@ def leading_sentence(verdict: CriterionVerdict) -> str:
         return f"No system shares an item with {found.first}."
     who = counted(verdict.raters, "rater").capitalize() if verdict.raters else "Raters"
     s = "s" if verdict.raters == 1 else ""
-    if found.tied or found.ahead:
-        level = [found.first, *found.tied, *found.ahead]
-        put = f" and put{s} them first" if len(level) <= len(others) else ""
-        return f"{who} cannot tell {listed(level)} apart{put}."
     every = "every other system that it shares items with" if found.apart else "every other system"
-    return f"{who} find{s} {found.first} better than {every}."
+    if not found.tied and not found.ahead:
+        return f"{who} find{s} {found.first} better than {every}."
+    level = [found.first, *found.tied, *found.ahead]
+    are_all = len(level) == len(verdict.systems)
+    if _are_level(verdict, level) and (are_all or _are_before(verdict, level)):
+        return f"{who} cannot tell {listed(level)} apart{'' if are_all else f' and put{s} them first'}."
+    clauses = [f"{listed(found.tied)} cannot be told from it"] if found.tied else []
+    if found.ahead:
+        clauses.append(f"{listed(found.ahead)} {_is(found.ahead)} better on the items that both have")
+    highest = f"the highest {'mean' if verdict.by_means else 'strength'}"
+    return f"{who} give{s} {found.first} {highest}; {'; '.join(clauses)}."
+
+
+def _are_level(verdict: CriterionVerdict, names: Sequence[str]) -> bool:
+    """Return whether no difference between two of these systems is certain, and each two were compared."""
+    pairs = [verdict.pair(one, other) for one, other in combinations(names, 2)]
+    return all(pair is not None and pair.is_compared and not pair.is_certain for pair in pairs)
+
+
+def _are_before(verdict: CriterionVerdict, names: Sequence[str]) -> bool:
+    """Return whether each other system is behind each of these for certain."""
+    others = [each.name for each in verdict.systems if each.name not in names]
+    pairs = [(name, verdict.pair(name, other)) for name in names for other in others]
+    return all(pair and pair.is_certain and pair.first == name for name, pair in pairs)
+
+
+def _is(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -5,12 +5,13 @@ from math import isnan
 from typing import Any
 
 from annotation.core.latex import escape
-from annotation.core.numbers import counted, ends_in_words
+from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.models import Campaign
 from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.sentences import listed, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
+MOST_PAIRS = 6  # whose differences the paragraph gives
 WON = ("wins", "ties", "losses", "ties_identical")
 SYSTEM_COLUMNS = (
     *("criterion", "system", "estimate", "low", "high", "first_rank", "last_rank", "cluster"),
@@ -133,6 +134,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     texts = [f"Results rest on {counted(results.ratings, 'rating')} by {n} of {counted(results.items, 'item')}{where}."]
     if results.left_out.parts:
         texts.append(f"Left out are {listed(results.left_out.parts)}.")
+    texts += [f"{listed(names)} have the same outputs throughout and are one system here." for names in results.same]
     kinds = {verdict.ranked for verdict in results.criteria}
     if "means" in kinds:
         texts.append(
@@ -153,16 +155,20 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     )
     many = len(results.criteria) > 1
     for verdict in results.criteria:
-        texts += [_asked(verdict), named_sentence(verdict, many=many), _estimates(verdict)]
+        texts += [_asked(verdict), named_sentence(verdict, many=many), _estimates(verdict), _differences(verdict)]
     if len(campaigns) == 1 and results.raters_known and not results.left_out.filtered:
         texts.append(rater_agreement(campaigns[0]))  # of all the campaign's ratings, so not with a filter
     return " ".join(filter(None, texts))
 
 
 def _asked(verdict: CriterionVerdict) -> str:
-    """Return the question and the scale."""
+    """Return the question, unless it only repeats the name, and the scale."""
+    question = verdict.question.strip()
+    if not question:
+        return ""
+    asked = "" if question.rstrip("?.").casefold() == verdict.criterion.casefold() else f": “{question}”"
     on = f", {verdict.of_means}" if verdict.by_means and verdict.of_means else ""
-    return f"Raters were asked for {verdict.criterion}: “{verdict.question.strip()}”{on}." if verdict.question else ""
+    return f"Raters were asked for {verdict.criterion}{asked}{on}."
 
 
 def _estimates(verdict: CriterionVerdict) -> str:
@@ -173,6 +179,29 @@ def _estimates(verdict: CriterionVerdict) -> str:
     what = "Means" if verdict.by_means else "Strengths"
     of_each = [f"{each.name} {_with_interval(each.estimate, each.low, each.high)}" for each in known]
     return f"{what} with 95% intervals: {'; '.join(of_each)}."
+
+
+def _differences(verdict: CriterionVerdict) -> str:
+    """Return each difference if there are few, else the largest certain ones, with intervals and p."""
+    compared = [pair for pair in verdict.pairs if pair.is_compared]
+    certain = [pair for pair in compared if pair.is_certain]
+    shown = compared if len(compared) <= MOST_PAIRS else certain[:MOST_PAIRS]
+    if not compared:
+        return ""
+    are = "is" if len(certain) == 1 else "are"
+    count = f"Of {len(compared):,} differences {len(certain) or 'none'} {are} certain. " if len(compared) > 1 else ""
+    if not shown:
+        return count.strip()
+    is_cut, strengths = len(shown) < len(certain), "" if verdict.by_means else " of strengths"
+    which = f"The {len(shown)} largest" if is_cut else f"Difference{'s' * (len(shown) > 1)}{strengths}"
+    of_each = "; ".join(f"{pair.first} less {pair.second} {_tested(pair)}" for pair in shown)
+    return f"{count}{which} with corrected 95% {'intervals' if len(shown) > 1 else 'interval'} and p: {of_each}."
+
+
+def _tested(pair: PairVerdict) -> str:
+    """Return a difference with its interval and p, both corrected."""
+    p = "p\u00a0<\u00a00.001" if pair.adjusted < 0.001 else f"p\u00a0=\u00a0{decimals(pair.adjusted, 3)}"
+    return f"{_with_interval(pair.difference, pair.low, pair.high)}, {p}"
 
 
 def plain_results(results: Results, campaigns: Sequence[Campaign], content: dict[str, Any]) -> dict[str, Any]:

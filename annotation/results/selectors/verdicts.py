@@ -13,6 +13,7 @@ from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
 from annotation.ranking.family import ALPHA
 from annotation.ranking.standardised import furthest_mean
+from annotation.rating.selectors.duplicates import Groups, as_one
 from annotation.rating.selectors.outputs import comparisons
 from annotation.rating.selectors.ratings import campaign_criteria, scale_groups
 from annotation.results.selectors.counted import CountedRatings, LeftOut, counted_ratings
@@ -55,6 +56,12 @@ class SystemVerdict:
     losses: int = 0
     identical: float = 0.0  # ties of identical texts, which no rater saw; weighed as in the share
     values: list[tuple[float, int]] = field(default_factory=list)  # how often each value was given
+    same: list[str] = field(default_factory=list)  # systems of these outputs, if they are several
+
+    @property
+    def names(self) -> list[str]:
+        """Return the systems that this is."""
+        return self.same or [self.name]
 
     @property
     def shown_ties(self) -> str:
@@ -169,24 +176,32 @@ class Results:
     items: int
     raters_known: bool
     shared_outputs: int  # texts that several systems gave
+    same: list[list[str]] = field(default_factory=list)  # systems with the same outputs, which are one here
 
 
 def compute_results(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | None = None) -> Results:
     """Return what the raters of these campaigns say; raise ``AnnotationError`` if they have no criterion in common."""
     rated = counted_ratings(campaigns, filters)
+    outputs, names, groups = as_one(rated.outputs, rated.names)
+    rated = replace(rated, outputs=outputs, names=names)
     raters = np.unique(rated.ratings.rater_id)
     items = np.unique(rated.outputs.item[np.isin(rated.outputs.response, rated.ratings.response_id)])
     repeated = rated.outputs.response[1:] == rated.outputs.response[:-1]
     given = np.unique(rated.outputs.response[1:][repeated])
     return Results(
-        [_criterion(rated, criteria, campaigns) for criteria in shared_criteria(campaigns)],
+        [_with_same(_criterion(rated, criteria, campaigns), groups) for criteria in shared_criteria(campaigns)],
         rated.left_out,
         int(rated.ratings.rating_id.size),
         int(raters.size) if rated.raters_known else 0,
         int(items.size),
         rated.raters_known,
         int(np.isin(given, rated.ratings.response_id).sum()),
+        list(groups.values()),
     )
+
+
+def _with_same(verdict: CriterionVerdict, groups: Groups) -> CriterionVerdict:
+    return replace(verdict, systems=[replace(each, same=groups.get(each.name, [])) for each in verdict.systems])
 
 
 def shared_criteria(campaigns: Sequence[Campaign]) -> Iterator[list[Criterion]]:

@@ -9,10 +9,11 @@ CERTAIN, NONE = (0.5, 0.2, 0.8, 0.01), (0.1, -0.2, 0.4, 0.6)
 APART = (float("nan"), float("nan"), float("nan"), float("nan"))
 
 
-def made(raters: int = 12, **to_first: tuple[float, float, float, float]):
-    """Return a verdict whose first system is A; what is given is its differences to the others."""
+def made(raters: int = 12, *, b_to_c=CERTAIN, **to_first: tuple[float, float, float, float]):
+    """Return a verdict whose first system is A; what is given is its differences to the others, and of B to C."""
     pairs = [("A", name, *numbers) for name, numbers in to_first.items()]
-    found = verdict(["A", *to_first], pairs, raters=raters)
+    others = [("B", "C", *b_to_c)] if {"B", "C"} <= set(to_first) else []
+    found = verdict(["A", *to_first], [*pairs, *others], raters=raters)
     found.pair = lambda a, b: next((pair for pair in found.pairs if {pair.first, pair.second} == {a, b}), None)
     return found
 
@@ -25,6 +26,16 @@ def made(raters: int = 12, **to_first: tuple[float, float, float, float]):
             made(B=NONE, C=CERTAIN),
             ["tied", "tied", ""],
             "12 raters cannot tell A and B apart and put them first.",
+        ),
+        (
+            made(B=NONE, C=CERTAIN, b_to_c=NONE),  # C may be as good as B
+            ["tied", "tied", ""],
+            "12 raters give A the highest mean; B cannot be told from it.",
+        ),
+        (
+            made(B=NONE, C=NONE),  # B is better than C for certain
+            ["tied", "tied", "tied"],
+            "12 raters give A the highest mean; B and C cannot be told from it.",
         ),
         (made(B=NONE), ["tied", "tied"], "12 raters cannot tell A and B apart."),
         (

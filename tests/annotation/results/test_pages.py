@@ -73,20 +73,27 @@ def test_what_one_rater_alone_says_has_no_interval(project: Project, as_viewer: 
     assert "nan" not in page.split("Differences", 1)[1].split("</table>", 1)[0]
 
 
-def test_the_front_page_leads_with_the_newest_verdict_before_newer_findings(campaign, as_viewer: Client) -> None:
+def test_the_front_page_leads_with_the_certain_verdict_of_most_ratings(campaign, as_viewer: Client) -> None:
     front = reverse("annotation:project-detail", args=[campaign.project.slug])
     other, _ = rated_campaign(campaign.project, slug="more", name="Second", items=3)
     Campaign.objects.filter(pk=other.pk).update(state="closed", closed_at=timezone.now() + timedelta(hours=1))
     for name, shown in (("Quality", campaign), ("Second", other)):
         (verdict,) = compute_results([shown]).criteria
         finding = next(each for each in verdicts(shown.project, 5) if f"“{name}”" in each.sure)
-        assert finding.text == verdict.sentence
+        assert finding.text == f"Quality: {verdict.sentence}"
         assert finding.url == reverse("annotation:campaign-results", args=[shown.project.slug, shown.pk])
 
     page = as_viewer.get(front).content.decode()
     lead = page.partition('class="is-lead"')[2].partition("</li>")[0]
     assert "96 ratings by 4 raters of 12 items in “Quality”" in lead, "the newer verdict is not certain"
     assert "24 ratings by 4 raters of 3 items in “Second”" in page.partition(lead)[2]
+
+    rated_campaign(campaign.project, slug="fewer", name="Third", items=11)  # certain, too
+    assert [("“Quality”" in each.sure, each.leads) for each in verdicts(campaign.project, 5)] == [
+        (True, True),
+        (False, False),
+        (False, False),
+    ]
 
 
 def test_the_page_is_sent_again_only_when_ratings_came(campaign, as_viewer: Client) -> None:

@@ -7,7 +7,16 @@ import statsmodels.api as sm
 from django.utils import timezone
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Campaign, Participation, Project, QualityRules, RaterDecision, Rating
+from annotation.models import (
+    Campaign,
+    Participation,
+    Project,
+    QualityRules,
+    RaterDecision,
+    Rating,
+    ResponseSource,
+    System,
+)
 from annotation.results.attributes import ATTRIBUTES, filters_from, in_address
 from annotation.results.charts import differences
 from annotation.results.selectors.counted import filter_choices
@@ -140,6 +149,8 @@ def test_a_text_of_two_systems_counts_for_both_and_ties_them(project: Project) -
         shared = world.make_response(item, f"Same {number}", "Ada", "Bo")
         world.rate(campaign, "ann", shared, value)
         world.rate(campaign, "bob", shared, value - 1)
+    world.make_response(item, "Another, which nobody rated", "Cy")
+    world.make_response(world.make_item(dataset, "item-3"), "Only of Bo", "Bo")
 
     results = compute_results([campaign])
 
@@ -147,6 +158,40 @@ def test_a_text_of_two_systems_counts_for_both_and_ties_them(project: Project) -
     assert results.shared_outputs == 3
     assert results.criteria[0].pairs[0].difference == 0
     assert results.criteria[0].pairs[0].adjusted == 1
+
+
+@pytest.mark.parametrize("by_means", [True, False])
+def test_systems_with_the_same_outputs_are_one_and_compared_once(project: Project, *, by_means: bool) -> None:
+    """The numbers are those without the second name: its pairs are not in the family of Holm's correction."""
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    campaign, _ = rated_campaign(project) if by_means else preferences(project, ("Ada", "Bo", "Cy"), pairs)
+    alone = compute_results([campaign])
+    copy = System.objects.create(dataset=campaign.dataset, name="Eve")
+    for source in list(ResponseSource.objects.filter(system__name="Ada")):
+        ResponseSource.objects.create(response=source.response, item=source.item, kind=source.kind, system=copy)
+
+    results = compute_results([campaign])
+
+    (before,), (verdict,) = alone.criteria, results.criteria
+    assert [each.name for each in verdict.systems] == [
+        "Ada = Eve" if each.name == "Ada" else each.name for each in before.systems
+    ]
+    for mine, other in zip(verdict.systems, before.systems, strict=True):
+        assert (mine.estimate, mine.low, mine.ratings, mine.ranks) == (
+            other.estimate,
+            other.low,
+            other.ratings,
+            other.ranks,
+        )
+    assert [(pair.adjusted, pair.low) for pair in verdict.pairs] == [(pair.adjusted, pair.low) for pair in before.pairs]
+    assert of(results, "Ada = Eve").names == ["Ada", "Eve"]
+    assert results.same == [["Ada", "Eve"]]
+    assert verdict.sentence == before.sentence.replace("Ada", "Ada = Eve")
+    assert "Ada and Eve have the same outputs throughout and are one system here." in paragraph(results, [campaign])
+    if by_means:
+        assert len(deciding_items([campaign], "quality", ["Eve", "Bo"])) == len(
+            deciding_items([campaign], "quality", ["Ada = Eve", "Bo"])
+        )
 
 
 def test_a_filter_admits_items_by_their_attribute(project: Project) -> None:
@@ -402,7 +447,9 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
     text = paragraph(results, [campaign])
     assert "96 ratings by 4 raters of 12 items in “Quality”" in text
     assert results.criteria[0].sentence in text
-    assert f"Raters were asked for quality: “{results.criteria[0].question}”, on a scale of 1 to 5." in text
+    assert "Raters were asked for quality, on a scale of 1 to 5." in text, "the question is no more than the name"
+    (pair,) = results.criteria[0].pairs
+    assert f"Difference with corrected 95% interval and p: Ada less Bo {pair.difference:.2f} [{pair.low:.2f}, " in text
     assert "Raters agree with Krippendorff's α = " in text.replace("\u00a0", " ")
     assert "to rely on single ratings. (Krippendorff, 2004, asks 0.667 of single ratings" in text
     assert f"Means with 95% intervals: Ada {of(results, 'Ada').estimate:.2f} [" in text

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from django.db.models import Avg
 
-from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind
+from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind, System
 from annotation.results.selectors.verdicts import compute_results
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
@@ -12,7 +12,7 @@ from metrics.scoring.registry import get_metric
 from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import board_runs, leaderboard
-from metrics.selectors.leaderboard_table import Column, Leaderboard, Row
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -239,6 +239,25 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     assert "Raters" not in headline(board)
 
 
+def test_systems_with_the_same_outputs_are_named_as_one(world: World) -> None:
+    twin = System.objects.create(dataset=world.dataset, name="Twin")
+    for source in list(ResponseSource.objects.filter(system=world.systems["Echo"])):
+        ResponseSource.objects.create(response=source.response, item=source.item, kind=source.kind, system=twin)
+    finished_run(world, "bleu", systems=[*world.hypotheses, twin])
+    rated(world)
+
+    board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
+
+    assert {row.system.name: row.same for row in board.rows if row.same} == {"Echo": ["Twin"], "Twin": ["Echo"]}
+    for place, column in enumerate(board.columns):
+        echo, other = (row.cells[place] for row in board.rows if row.same)
+        assert (echo.score, echo.standing) == (other.score, other.standing), column.name
+        said = [*column.best, *column.tied, *column.apart]
+        assert not {"Echo", "Twin"} & set(said)
+        assert said.count("Echo = Twin") <= 1
+    assert any("Echo = Twin" in text for text in [*summary(board), *(each.text for each in board.rater_sentences)])
+
+
 def test_mean_ratings_are_computed_once_until_ratings_change(world: World) -> None:
     first = rated(world)
     assert system_ratings_request(dataset=world.dataset) is None
@@ -322,6 +341,19 @@ def test_the_sentence_says_who_is_first_and_who_cannot_be_told_apart(columns: li
     assert summary(board) == sentences
 
 
+def test_of_many_columns_the_first_metrics_are_shown_and_what_sorts_the_table() -> None:
+    columns = [column(f"m{number}", "A") for number in range(10)]
+    cells = [Cell(float(number)) for number in range(10)]
+    board = Leaderboard(None, columns, [Row(None, cells, columns)] * 2, sort="m9")  # type: ignore[arg-type]
+
+    narrow = board.narrowed()
+
+    assert [each.key for each in narrow.columns] == ["m0", "m1", "m2", "m3", "m4", "m5", "m9"]
+    assert [cell.score for cell in narrow.rows[0].cells] == [0, 1, 2, 3, 4, 5, 9]
+    assert (narrow.left_out, narrow.all_columns) == (3, 10)
+    assert replace(board, sort="m0", columns=columns[:8]).narrowed().left_out == 0  # not for two
+
+
 APART = "A and C share no items, or too few, and are not compared."
 
 
@@ -372,6 +404,10 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
             ("All 2 metrics put A first; 1 of them tells it from every other system."),
         ),
         ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
+        (
+            [column("BLEU", "A"), column("TER", "B"), column("chrF", "A"), column("AM", "B"), column("FM", "C")],
+            "Metrics disagree: A and B are each first by 2 of 5.",
+        ),
     ],
 )
 def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(

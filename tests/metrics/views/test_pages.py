@@ -296,7 +296,7 @@ def test_the_list_makes_a_bounded_number_of_queries(
     client = as_user(viewer)
     client.get(address(world, run, "run-list", []))  # has the mean ratings computed
 
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(25):
         page = client.get(address(world, run, "run-list", [])).content.decode()
 
     assert len(re.findall(r">Run \d+</a></th>", page)) == 25
