@@ -86,7 +86,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         best=best,
         coefficient=result.lead,
         metric=with_settings(best.row.label, best.row.signature),
-        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
+        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
+        f"{_limit(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
         levels=_levels(result, best),
@@ -117,9 +118,17 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
     number = f"{value}{_interval(best.estimate.over_items)}"
     if len(result.rows) == 1:
         return f"agrees with the raters at {label} = {number}"
-    if tested and all(tested.values()):
+    if tested and all(tested.values()) and not _limit(result, best):
         return f"agrees best with the raters: {label} = {number}"
     return f"has the highest {label} with the raters: {number}"
+
+
+def _limit(result: StudyResult, best: BestRow) -> str:
+    """Return that a row is too good for a score that has not seen the ratings, as the end of a sentence."""
+    most = None if best.ceiling is None else attainable(best.ceiling, result.lead)
+    if most is None or best.estimate.value is None or best.estimate.value <= most:
+        return ""
+    return f": more than a score that has not seen these ratings could reach ({decimals(most)})"
 
 
 def _over(result: StudyResult, best: BestRow) -> str:
@@ -174,7 +183,7 @@ def copies_in_words(result: StudyResult) -> str:
 
 
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
-    doubts = []
+    doubts = ["It may have seen these ratings."] if _limit(result, best) else []
     baselines = {row.label for row in result.rows if describes_only(row)}
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
     others = [name for name in best.rivals if name not in level]
