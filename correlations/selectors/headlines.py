@@ -8,7 +8,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
-from correlations.selectors.levels import too_few_systems
+from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -148,20 +148,19 @@ def _outputs(result: StudyResult, best: BestRow) -> str:
 
 
 def _levels(result: StudyResult, best: BestRow) -> str:
-    """Return which other rows are highest over systems and over outputs, so that three answers do not surprise."""
-    highest = {
-        "systems": [levels.system.coefficients[OUTPUTS].value for levels in result.levels],
-        "single outputs": [levels.outputs[0].coefficients[OUTPUTS].value for levels in result.levels],
-    }
+    """Return which other rows are shown to be highest over systems and over outputs, as the page of levels names them.
+
+    A row that gives the same numbers as the best one there, or that others may well exceed, is not named.
+    """
+    report = levels_report(result, None)
+    if report is None:
+        return ""
+    here = next(row for row in report.rows if row.index == best.index)
     others = []
-    for over, values in highest.items():
-        known = [(value, index) for index, value in enumerate(values) if value is not None]
-        if not known or (over == "systems" and too_few_systems(len(best.row.systems))):
-            continue
-        value, index = max(known)
-        label = result.rows[index].label
-        if label != best.row.label and values[best.index] != value:
-            others.append(f"for {label} over {over}")
+    if (over := report.shown_over_systems) and over.lead.value != here.lead.value:
+        others.append(f"for {over.row.label} over systems")
+    if (over := report.shown_over_outputs) and over.index != here.index:
+        others.append(f"for {over.row.label} over single outputs")
     if not others:
         return ""
     return (
