@@ -104,6 +104,8 @@ def _study(campaign: Campaign) -> NextStep:
     is_plain = has_references and runs.exists() and not runs.filter(release__isnull=False).exists()
     release = None if is_plain else done.order_by("-finished_at").first()
     query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
+    if rated_by(campaign).outputs:
+        query["campaign"] = campaign.pk  # which the form ticks
     text = f"{question} A study compares each metric with the ratings of the systems' outputs."
     if release is None:
         text += " It needs no weights."

@@ -456,7 +456,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
     "stand-ins": {
-        "Stands in": "Yes if it beats half of enough raters, and shows judgement; no if it is shown to fall short.",
+        "Stands in": "Yes if it beats half of enough raters, and clearly one rating for all; no if it falls short.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",

@@ -1,5 +1,6 @@
 """Studies: specified once, computed by a worker, read as a table or whole."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_view
@@ -22,7 +23,9 @@ from correlations.api.sensitivity import SensitivitySerializer
 from correlations.models import Study
 from correlations.results.codec import to_json
 from correlations.results.sensitivity import Sensitivity
+from correlations.results.study import StudyResult
 from correlations.selectors.compared_words import plain
+from correlations.selectors.worth import answers
 from correlations.services.reports import report_file
 from correlations.services.studies import study_create
 from correlations.specification import Specification, is_metric
@@ -238,6 +241,9 @@ class RowWorthSerializer(serializers.Serializer[Any]):
     subset = serializers.CharField()
     ranking = RankingSerializer()
     stand_in = StandInSerializer()
+    answers = serializers.DictField(
+        child=serializers.CharField(allow_blank=True), help_text="Whether it stands in, by whom it would replace."
+    )
     same_rating = SameRatingSerializer()
     fitted = FittedScoresSerializer(allow_null=True)
     means = HelpedMeanSerializer(many=True)
@@ -370,7 +376,9 @@ class StudiesViewSet(ReportFiles, StudyViewSet):
     @action(detail=True, pagination_class=None)
     def worth(self, request: Request, **_: Any) -> ApiResponse:
         """Return what each row is worth: as a ranker, in place of a rater, and in ratings saved."""
-        return self._of_rows("worth", RowWorthSerializer)
+        result = self.finished().read_result()
+        parts = [to_json(worth) | {"answers": each} for worth, each in zip(result.worth, answers(result), strict=True)]
+        return ApiResponse(RowWorthSerializer(_named(result, parts), many=True).data)
 
     @extend_schema(responses=RowLevelsSerializer(many=True))
     @action(detail=True, pagination_class=None)
@@ -411,8 +419,10 @@ class StudiesViewSet(ReportFiles, StudyViewSet):
     def _of_rows(self, part: str, serializer: type[serializers.Serializer[Any]]) -> ApiResponse:
         """Return a part of the result that has an entry for each row, with the row's names."""
         result = self.finished().read_result()
-        named = [
-            {name: getattr(row, name) for name in ("metric", "label", "subset")} | to_json(each)
-            for row, each in zip(result.rows, getattr(result, part), strict=True)
-        ]
-        return ApiResponse(serializer(named, many=True).data)
+        return ApiResponse(serializer(_named(result, map(to_json, getattr(result, part))), many=True).data)
+
+
+def _named(result: StudyResult, parts: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parts of the rows with the rows' names."""
+    names = ({name: getattr(row, name) for name in ("metric", "label", "subset")} for row in result.rows)
+    return [name | part for name, part in zip(names, parts, strict=True)]

@@ -35,7 +35,14 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
 
     MAIN: ClassVar[tuple[str, ...]]
 
-    def __init__(self, *args: Any, dataset: Dataset, release: Release | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        dataset: Dataset,
+        release: Release | None = None,
+        campaign: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.release, self.dataset, self.project = release, dataset, dataset.project
         campaigns = _rated_campaigns(dataset)
@@ -53,7 +60,8 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         if not self.is_bound:
             self.initial["systems"] = [name for name in systems if name not in notes]
             others = dataset.campaigns.exclude(state=CampaignState.DRAFT).exclude(pk__in=weighing)
-            self.initial["campaigns"] = _usual_campaigns(campaigns, others, self.initial["systems"])
+            asked = [each.name for each in campaigns if each.pk == campaign and each.pk not in weighing]
+            self.initial["campaigns"] = asked or _usual_campaigns(campaigns, others, self.initial["systems"])
 
     def _offer_criteria(self, campaigns: list[Campaign]) -> None:
         """Offer the criteria of all campaigns, with their scales; no choice if there is one."""

@@ -8,7 +8,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
-from correlations.selectors.levels import too_few_systems
+from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -86,7 +86,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         best=best,
         coefficient=result.lead,
         metric=with_settings(best.row.label, best.row.signature),
-        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}.",
+        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
+        f"{_limit(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
         levels=_levels(result, best),
@@ -117,9 +118,17 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
     number = f"{value}{_interval(best.estimate.over_items)}"
     if len(result.rows) == 1:
         return f"agrees with the raters at {label} = {number}"
-    if tested and all(tested.values()):
+    if tested and all(tested.values()) and not _limit(result, best):
         return f"agrees best with the raters: {label} = {number}"
     return f"has the highest {label} with the raters: {number}"
+
+
+def _limit(result: StudyResult, best: BestRow) -> str:
+    """Return that a row is too good for a score that has not seen the ratings, as the end of a sentence."""
+    most = None if best.ceiling is None else attainable(best.ceiling, result.lead)
+    if most is None or best.estimate.value is None or best.estimate.value <= most:
+        return ""
+    return f": more than a score that has not seen these ratings could reach ({decimals(most)})"
 
 
 def _over(result: StudyResult, best: BestRow) -> str:
@@ -139,20 +148,19 @@ def _outputs(result: StudyResult, best: BestRow) -> str:
 
 
 def _levels(result: StudyResult, best: BestRow) -> str:
-    """Return which other rows are highest over systems and over outputs, so that three answers do not surprise."""
-    highest = {
-        "systems": [levels.system.coefficients[OUTPUTS].value for levels in result.levels],
-        "single outputs": [levels.outputs[0].coefficients[OUTPUTS].value for levels in result.levels],
-    }
+    """Return which other rows are shown to be highest over systems and over outputs, as the page of levels names them.
+
+    A row that gives the same numbers as the best one there, or that others may well exceed, is not named.
+    """
+    report = levels_report(result, None)
+    if report is None:
+        return ""
+    here = next(row for row in report.rows if row.index == best.index)
     others = []
-    for over, values in highest.items():
-        known = [(value, index) for index, value in enumerate(values) if value is not None]
-        if not known or (over == "systems" and too_few_systems(len(best.row.systems))):
-            continue
-        value, index = max(known)
-        label = result.rows[index].label
-        if label != best.row.label and values[best.index] != value:
-            others.append(f"for {label} over {over}")
+    if (over := report.shown_over_systems) and over.lead.value != here.lead.value:
+        others.append(f"for {over.row.label} over systems")
+    if (over := report.shown_over_outputs) and over.index != here.index:
+        others.append(f"for {over.row.label} over single outputs")
     if not others:
         return ""
     return (
@@ -174,7 +182,7 @@ def copies_in_words(result: StudyResult) -> str:
 
 
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
-    doubts = []
+    doubts = ["It may have seen these ratings."] if _limit(result, best) else []
     baselines = {row.label for row in result.rows if describes_only(row)}
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
     others = [name for name in best.rivals if name not in level]

@@ -167,25 +167,51 @@ class LevelsReport:
 
     @property
     def over_outputs(self) -> str:
-        """Return the answer over single outputs, with the rows that are as good as the best; empty if undefined."""
+        """Return the answer over single outputs; it names a best row only if no other is as good."""
+        best = self.rows_by_output[0]
+        estimate, outputs = best.of_outputs, counted(best.all_outputs.outputs, "single output")
+        if estimate.value is None:
+            return ""
+        interval = (
+            f" [{decimals(estimate.over_items[0])}, {decimals(estimate.over_items[1])}]" if estimate.over_items else ""
+        )
+        if not (near := self.as_good_over_outputs):
+            return f"Over {outputs}, r is highest for {best.name}: {_shown(estimate.value)}{interval}."
+        rows = [best, *near]
+        labels = [row.row.label for row in rows]
+        names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
+        if len(names) > MOST_NAMED + 1:
+            names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+        named = f"{', '.join(names[:-1])} and {names[-1]}"
+        return (
+            f"Over {outputs} the highest r is {_shown(estimate.value)}{interval}, but which metric is best is not "
+            f"shown: {named} lie within that range."
+        )
+
+    @property
+    def as_good_over_outputs(self) -> list[RowOfLevels]:
+        """Return the rows that lie within the range of the highest over single outputs, or equal it."""
         best, *others = self.rows_by_output
         estimate = best.of_outputs
         if estimate.value is None:
-            return ""
-        ends = estimate.over_items
-        interval = f" [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
-        sentence = (
-            f"Over {best.all_outputs.outputs:,} single outputs, r is highest for {best.name}: {_shown(estimate.value)}"
-            f"{interval}."
-        )
-        rows = [row for row in others if ends and row.of_outputs.value and row.of_outputs.value >= ends[0]]
-        if not rows:
-            return sentence
-        labels = [row.row.label for row in (best, *rows)]
-        near = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
-        named = ", ".join(near[:MOST_NAMED]) + (f" and {len(near) - MOST_NAMED} more" if len(near) > MOST_NAMED else "")
-        lie = "lies" if len(near) == 1 else "lie"
-        return f"{sentence} {named} {lie} within that range, too: which is best is not shown."
+            return []
+        least = estimate.over_items[0] if estimate.over_items else estimate.value
+        return [row for row in others if row.of_outputs.value is not None and row.of_outputs.value >= least]
+
+    @property
+    def shown_over_outputs(self) -> RowOfLevels | None:
+        """Return the row that is shown to be best over single outputs; None if none is."""
+        best = self.rows_by_output[0]
+        ends = best.of_outputs.over_items
+        return None if ends is None or ends[0] <= 0 or self.as_good_over_outputs else best
+
+    @property
+    def shown_over_systems(self) -> RowOfLevels | None:
+        """Return the row with the highest coefficient over systems, if it is above 0 for other systems, too."""
+        if self.best is None or self.too_few or self.best.lead.p is None or self.best.lead.p > SIGNIFICANT:
+            return None
+        drawn = self.best.lead.over_items_and_systems
+        return None if drawn is None or drawn[0] <= 0 else self.best
 
     @property
     def carried(self) -> str:

@@ -18,6 +18,7 @@ from correlations.stats.worth import ENOUGH_ITEMS, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
+TOO_GOOD = "agrees with these ratings more closely than a score that has not seen them could"
 IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the next step
 
 
@@ -66,19 +67,14 @@ def _tested(chosen: Candidate) -> str:
 def _verdict(report: StandInReport) -> str:
     chosen = report.chosen
     if chosen.can:
-        return f"Yes, {chosen.label} can, in place of {report.replaced}.{_doubt(chosen)}"
+        return f"Yes, {chosen.label} can, in place of {report.replaced}."
+    if chosen.may_have_seen:
+        return f"Cannot be told: {chosen.label} {TOO_GOOD}."
     if chosen.cannot:
         return f"No, {chosen.label} cannot."
     if chosen.too_few:
         return f"Undecided for {chosen.label}: {chosen.too_few}."
     return f"Not shown for {chosen.label}." if chosen.passed else f"Undecided for {chosen.label}."
-
-
-def _doubt(chosen: Candidate) -> str:
-    """Return what speaks against a row that can stand in: scores that were made with the ratings always can."""
-    if not chosen.too_good:
-        return ""
-    return " But make sure that it has not seen these ratings: it agrees with them more closely than others could."
 
 
 def _why(chosen: Candidate, epsilon: float) -> str:
@@ -101,15 +97,21 @@ def _why(chosen: Candidate, epsilon: float) -> str:
                 f"but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
             )
         return text
+    if chosen.may_have_seen:
+        return f"{beats}), but scores that were made with these ratings, or share the raters’ errors, always do."
     if not panel.passes:
         return (
             f"{beats}), but of the {counted(len(panel.bars), 'rater')} who agree with the others only "
             f"{panel.beaten_bars:,}."
         )
-    return (
-        f"{beats}), but so does one and the same rating for every output (winning rate "
-        f"{decimals(chosen.same_winning_rate)}). {_lead(chosen, epsilon)}"
-    )
+    if chosen.contradicts:
+        same = "but its high scores go with low ratings, so that passing shows no judgement"
+    elif chosen.same_passes:
+        rate = decimals(chosen.same_winning_rate)
+        same = f"but so does one and the same rating for every output (winning rate {rate})"
+    else:
+        same = "but it is not shown to tell more than one and the same rating for every output would"
+    return f"{beats}), {same}. {_lead(chosen, epsilon)}"
 
 
 def _not_passed(beats: str, panel: TestedPanel) -> str:
@@ -124,7 +126,7 @@ def _not_passed(beats: str, panel: TestedPanel) -> str:
 
 
 def _lead(chosen: Candidate, epsilon: float) -> str:
-    """Return how a row that passes compares with one rating for all, which passes, too."""
+    """Return how a row that passes compares with one rating for all."""
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     return (
@@ -144,6 +146,8 @@ def _others(report: StandInReport) -> str:
         if len(others) == 1:
             return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
         return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
+    if doubtful := [candidate.short_label for candidate in others if candidate.may_have_seen]:
+        return f"Whether {_named(doubtful)} can, cannot be told: too close to these ratings not to have seen them."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
         return f"The other row, {others[0].short_label}, is {'not tested' if untested else 'not shown to be able to'}."
@@ -208,8 +212,12 @@ def _advice(report: StandInReport) -> str:
             f"At least {ENOUGH_RATERS} raters who agree with the others, with {ENOUGH_ITEMS} outputs each and half of "
             "all ratings, would allow an answer: let the same few raters rate many of the outputs."
         )
+    if chosen.may_have_seen:
+        return "Find out how its scores were made, or test it on ratings that it cannot have seen."
     if chosen.cannot:
         return "More outputs would make the test more certain, but bring the row no closer to the raters."
+    if chosen.contradicts:
+        return "More outputs would not change that: a score should be higher where raters are."
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
@@ -222,7 +230,7 @@ def _advice(report: StandInReport) -> str:
 
 def _next_step(report: StandInReport) -> str:
     chosen = report.chosen
-    if chosen.can and chosen.row.run:
+    if chosen.qualifies and chosen.row.run:
         return SCORES
     more_help = chosen.passed and chosen.lead is not None and chosen.lead > MARGINS[report.whom]
     not_decided = not chosen.passed and not chosen.cannot
@@ -254,21 +262,31 @@ def stand_in_sentence(result: StudyResult) -> str:
         return f"Not tested: {chosen.stand_in.reason}."
     tested = chosen.tested_against
     if chosen.can:
-        return f"{label} can: it beats {chosen.beaten}.{_doubt(chosen)} {tested}"
+        return f"{label} can: it beats {chosen.beaten}. {tested}"
     also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
+    if chosen.may_have_seen:
+        return f"Cannot be told for {label}: it {TOO_GOOD}.{others} {tested}"
     if chosen.too_few:
         return f"Undecided for {label}: {chosen.too_few}.{others}"
-    if chosen.passed and chosen.same_passes:
-        return (
-            f"Not shown for {label}: one and the same rating for every output passes the test, too, and {label} is not "
-            f"shown to be closer than that by more than the margin.{others} {tested}"
-        )
+    if chosen.passed and not chosen.tells_more:
+        return f"Not shown for {label}: {_no_judgement(chosen, label)}.{others} {tested}"
     if not chosen.cannot:
         return f"Undecided for {label}: it beats {chosen.beaten}.{others} {tested}"
     if chosen is candidates[0] and len(candidates) > 1:
         return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}. {tested}"
     return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others} {tested}"
+
+
+def _no_judgement(chosen: Candidate, label: str) -> str:
+    """Return why a row that passes shows no judgement, as the end of a sentence."""
+    if chosen.contradicts:
+        return f"{label} passes the test, but its high scores go with low ratings"
+    passes = "passes the test, too, and" if chosen.same_passes else "does not pass the test, but"
+    return (
+        f"one and the same rating for every output {passes} {label} is not shown to be closer to the raters than that "
+        "by more than the margin"
+    )
 
 
 def stand_in_paragraph(result: StudyResult) -> str:
@@ -301,13 +319,14 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
     closer += f". {tested}"
     if chosen.can:
-        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.{_doubt(chosen)}", closer
+        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
+    if chosen.may_have_seen:
+        return f"Whether a judge can stand in for a rater here cannot be told: {label} {TOO_GOOD}.", closer
     open_question = "Whether a judge can stand in for a rater here is not shown"
     if chosen.too_few:
         return f"{open_question}: {chosen.too_few}.", closer
-    if chosen.passed and chosen.same_passes:
-        text = f"{open_question}: one and the same rating for every output "
-        return f"{text}passes the test, too, and {label} is not shown to be closer by more than the margin.", closer
+    if chosen.passed and not chosen.tells_more:
+        return f"{open_question}: {_no_judgement(chosen, label)}.", closer
     if not chosen.cannot:
         return f"{open_question}: {label} beats {chosen.beaten}.", closer
     return f"No judge can stand in for a rater here: the closest, {label}, beats {chosen.beaten}.", closer
@@ -335,6 +354,12 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
             f"; the lead over it was {decimals(lead)} over outputs (one-sided {p_text(chosen.lead_p)} for no more "
             f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
         )
+    if chosen.may_have_seen:
+        text += f". It {TOO_GOOD}, so that whether it can stand in cannot be told"
+    elif chosen.passed and chosen.contradicts:
+        text += ". Its high scores go with low ratings, so that passing shows no judgement"
+    elif chosen.passed and not chosen.tells_more:
+        text += ". It is not shown to be closer to the raters than that rating by more than ε"
     return f"{text}. {provenance}"
 
 

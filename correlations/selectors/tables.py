@@ -8,6 +8,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow, Sweep
 from correlations.results.worth import MarginTest, RowWorth
 from correlations.selectors.tested_raters import TestedPanel
+from correlations.selectors.worth import answers
 
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
 Columns = Mapping[str, Callable[..., object]]  # a column's name and its cell
@@ -215,9 +216,11 @@ MARGIN: Columns = {
 
 
 def _stand_in_table(result: StudyResult) -> Table:
+    stands_in = answers(result)
     columns: Columns = {
         **NAMES,
         **MARGIN,
+        "stands_in": lambda row, worth, whom, margin: stands_in[result.rows.index(row)][whom],
         "passed": lambda row, worth, whom, margin: margin.passed,
         "enough_raters": lambda row, worth, whom, margin: not TestedPanel(worth.stand_in, margin).too_few,
         "winning_rate": lambda row, worth, whom, margin: margin.winning_rate,

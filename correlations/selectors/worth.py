@@ -81,14 +81,29 @@ class Candidate:
         return self.same_winning_rate >= PASS_FROM
 
     @property
+    def contradicts(self) -> bool:
+        """Return whether its high scores go with the raters' low ratings: a fitted line may turn them round."""
+        return self.human.metric is not None and self.human.metric <= 0
+
+    @property
     def tells_more(self) -> bool:
-        """Return whether the row shows judgement: one and the same rating does not pass, or is clearly less close."""
-        return not self.same_passes or self.lead_p <= LEVEL
+        """Return whether the row shows judgement: it is clearly closer to the raters than one rating for all."""
+        return self.lead_p <= LEVEL and not self.contradicts
+
+    @property
+    def qualifies(self) -> bool:
+        """Return whether the row passes with enough raters, and shows judgement."""
+        return self.passed and self.panel is not None and self.panel.passes and self.tells_more
+
+    @property
+    def may_have_seen(self) -> bool:
+        """Return whether all that speaks against the row is that it is too good: made with the ratings, any is."""
+        return self.qualifies and self.too_good
 
     @property
     def can(self) -> bool:
-        """Return whether the row is shown to stand in: it passes with enough raters, and shows judgement."""
-        return self.passed and self.panel is not None and self.panel.passes and self.tells_more
+        """Return whether the row is shown to stand in."""
+        return self.qualifies and not self.too_good
 
     @property
     def cannot(self) -> bool:
@@ -116,15 +131,21 @@ class Candidate:
         if self.margin is None:
             return ""
         if self.can:
-            return "yes, if it has not seen the ratings" if self.too_good else "yes"
+            return "yes"
+        if self.may_have_seen:
+            return "cannot be told: may have seen the ratings"
         if self.cannot:
             return "no"
         if describes_only(self.row):
             return "not a judge of quality"
         if self.too_few:
             return "not shown: too few raters"
+        if self.passed and self.contradicts:
+            return "not shown: its scores run against the ratings"
         if self.passed and self.same_passes:
             return "not shown: one rating for all passes, too"
+        if self.passed and not self.tells_more:
+            return "not shown: no closer than one rating for all"
         return "undecided"
 
     @property
@@ -174,7 +195,7 @@ class Candidate:
         """Return what sorts rows; where one rating for all passes, winning rates tell less than the lead over it."""
         rate = -1.0 if self.margin is None else self.margin.winning_rate
         lead = -1.0 if self.lead is None else self.lead
-        return (self.can, lead, rate) if by_lead else (self.can, rate, self.advantage)
+        return (self.qualifies, lead, rate) if by_lead else (self.qualifies, rate, self.advantage)
 
     @property
     def default_order(self) -> tuple[bool, bool]:
@@ -336,6 +357,15 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
     ]
     by_lead = any(entry.same_passes for entry in entries)
     return sorted(entries, key=lambda entry: entry.order(by_lead=by_lead), reverse=True)
+
+
+def answers(result: StudyResult) -> list[dict[str, str]]:
+    """Return of each row whether it stands in, by whom it would replace; empty words where it is not tested."""
+    found: list[dict[str, str]] = [{} for _ in result.rows]
+    for whom in MARGINS:
+        for candidate in stand_in_candidates(result, whom):
+            found[candidate.index][whom] = candidate.stands_in
+    return found
 
 
 def ranking_sentence(result: StudyResult) -> str:

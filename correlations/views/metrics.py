@@ -19,6 +19,7 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence, too_good_sentence
+from correlations.selectors.changes import same_texts
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
@@ -38,7 +39,10 @@ def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> 
     like = _like(request)
     without = request.GET.getlist("without")
     context: Context = {"like": like, "without": without} if like else {}
-    form = StudyForm(request.POST or None, dataset=dataset, release=release, like=like, without=without)
+    campaign = whole_number(request, "campaign")
+    form = StudyForm(
+        request.POST or None, dataset=dataset, release=release, campaign=campaign, like=like, without=without
+    )
     return form, context
 
 
@@ -83,6 +87,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "copies": reports.copies(result),
         "copied_shares": reports.copied_in_words(result),
         "circular_rule": RULE,
+        "again_url": f"{STUDY.url('create', study.project)}?{urlencode(same_texts(study))}",
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": ceiling_lines(result),
         "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],

@@ -407,7 +407,7 @@ def ratings(campaign: str, criterion: int) -> pd.DataFrame:
 # --- A judge in place of a rater --------------------------------------------------------------------------------------
 
 
-def test_the_simulated_judge_can_stand_in_for_a_rater_and_metrics_show_no_judgement(manager) -> None:  # type: ignore[no-untyped-def]
+def test_the_simulated_judge_is_too_good_to_be_told_and_metrics_show_no_judgement(manager) -> None:  # type: ignore[no-untyped-def]
     project = Project.objects.get(slug=demo_data.PROJECT_SLUG)
     judge = demo_judge(dataset=Dataset.objects.get(project=project), by=manager)
     specification = demo_judge_study_specification(judge) | {"assignments": 1, "bootstrap": 0}
@@ -421,6 +421,6 @@ def test_the_simulated_judge_can_stand_in_for_a_rater_and_metrics_show_no_judgem
     assert judge.report["items"] == len(raw.item_names())
     assert "No language model was asked" in judge.report["imported"]["note"]
     assert report
-    assert stand_in_sentence(result).startswith("Simulated judge can: it beats ")
+    assert stand_in_sentence(result).startswith("Cannot be told for Simulated judge: ")  # it is made from the ratings
     assert [(each.row.label, each.tells_more) for each in report.candidates if each.tells_more] == [(JUDGE, True)]
     assert all(each.same_passes for each in report.candidates)

@@ -13,10 +13,12 @@ from scipy import stats
 
 from annotation.models import Rater, RaterIdentity
 from correlations.models import Study
+from correlations.overview import study_findings
 from correlations.results.ceiling import CoefficientCeiling
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
+from correlations.selectors.printed import lead_sentences
 from correlations.selectors.reports import figure
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -100,12 +102,20 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert too_good_sentence(with_ceiling(0.36)).startswith("More than a score that has not seen these ratings could")
     assert f"Oracle (ρ = 0.68, at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
     assert "see the warning" in headline(0.36).ceiling_note
+    for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
+        assert f"more than a score that has not seen these ratings could reach ({most:.2f})" in said
+        assert "agrees best" not in said
+    assert headline(0.36).doubts[0] == "It may have seen these ratings."
+    assert "could reach" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
     assert "a metric without noise of its own could reach" in headline(0.6).ceiling_note
     assert headline(0.8).ceiling_note == " (no interval is computed for it)"
     assert "resamples lie from 0.34 to 0.66" in headline(0.8).raters
     shown = [ceiling_cells(with_ceiling(value), 1)[0].reached_in_words for value in (0.36, 0.6, 0.8)]
     assert shown == ["more than possible", "more", "85 %"]
+    (card,) = study_findings(study.project, 1)  # its ratings are the scores
+    assert "more than a score that has not seen these ratings could reach" in card.text
+    assert "It may have seen these ratings." in card.sure
 
 
 def command_of(study: Study) -> dict[str, object]:

@@ -6,7 +6,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Campaign, Release, ReleaseWeight, Response, ResponseSource, SourceKind, System
+from annotation.models import (
+    Campaign,
+    CampaignState,
+    Release,
+    ReleaseWeight,
+    Response,
+    ResponseSource,
+    SourceKind,
+    System,
+)
 from annotation.overview.closing import ways_on
 from correlations.forms.studies import StudyForm
 from correlations.services.studies import study_create
@@ -89,6 +98,18 @@ def test_a_release_is_chosen_at_first_only_if_a_metric_reads_weights(world: Worl
     assert f"?dataset={world.dataset.pk}" in way_to_a_study(world)
     assert page.context["texts"].dataset == world.dataset
     assert as_user(manager).get(url, {"release": world.release.pk}).context["release"] == world.release
+
+
+def test_the_way_from_a_campaign_ticks_that_campaign_though_another_is_newer(world: World, manager, as_user) -> None:
+    newer = campaign_clone_with_ratings(world.output_campaign)
+    Campaign.objects.filter(pk=newer.pk).update(state=CampaignState.CLOSED, closed_at=timezone.now())
+    client, url = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    assert client.get(url).context["form"].initial["campaigns"] == [newer.name]
+
+    assert client.get(way_to_a_study(world)).context["form"].initial["campaigns"] == [world.output_campaign.name]
+    assert client.get(f"{url}?campaign=0").context["form"].initial["campaigns"] == [newer.name]
+    of_references = next(each for each in ways_on(world.reference_campaign) if each.action == "Start a study")
+    assert client.get(of_references.url).context["form"].initial["campaigns"] == [newer.name]  # it weighs these
 
 
 def way_to_a_study(world: World) -> str:

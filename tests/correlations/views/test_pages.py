@@ -225,7 +225,10 @@ def length_study(world: World) -> Study:
 
 
 def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_then(length_study: Study) -> None:
-    result = length_study.read_result()
+    found = length_study.read_result()
+    human = replace(found.ceilings[1].coefficients["spearman"], ceiling=None)  # the scores are the ratings
+    ceiling = replace(found.ceilings[1], coefficients=found.ceilings[1].coefficients | {"spearman": human})
+    result = replace(found, ceilings=(found.ceilings[0], ceiling))
     (comparison,) = result.comparisons
 
     def headline(p: float | None) -> Headline:

@@ -13,6 +13,7 @@ from correlations.models import Study
 from correlations.overview import stand_in_findings
 from correlations.results.study import StudyResult
 from correlations.results.worth import LeftOutRater, RowWorth
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.printed import imported_notes
 from correlations.selectors.printed_tables import stand_in_grid
@@ -27,15 +28,16 @@ from correlations.selectors.stand_in_words import (
     stand_in_paragraph,
     stand_in_sentence,
 )
-from correlations.selectors.worth import StandInReport, stand_in_report
+from correlations.selectors.worth import StandInReport, answers, stand_in_report
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from correlations.stats.worth import MARGINS
 from metrics.models import ScoreRun
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
 # Oracle's scores are the ratings themselves: closer to them than any score that has not seen them could be.
-DOUBT = " But make sure that it has not seen these ratings: it agrees with them more closely than others could."
+SEEN = "agrees with these ratings more closely than a score that has not seen them could."
 
 pytestmark = pytest.mark.django_db
 
@@ -50,6 +52,16 @@ def study(world: World) -> Study:
     return study
 
 
+@pytest.fixture
+def honest(study: Study) -> Study:
+    """The same study with a judge that could be that close without having seen the ratings."""
+    ceiling = study.result["ceilings"][1]["rho"]
+    study.result["ceilings"][1]["rho"] = ceiling | {"ceiling": None, "reason": "why"}
+    study.save(update_fields=["result"])
+    assert not too_good(study.read_result())
+    return study
+
+
 def address(study: Study, name: str = "study-stand-in", *rest: object) -> str:
     return reverse(f"correlations:{name}", args=[study.project.slug, study.pk, *rest])
 
@@ -58,8 +70,8 @@ def address_of_new(study: Study) -> str:
     return reverse("correlations:study-create", args=[study.project.slug])
 
 
-def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, manager, viewer, as_user) -> None:
-    page = as_user(viewer).get(address(study)).content.decode()
+def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, manager, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(honest)).content.decode()
 
     assert "Yes, Oracle can, in place of a rater of a crowd." in page
     assert "It beats 3 of 3 raters" in page
@@ -68,36 +80,35 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(study: Study, m
     assert "taken as they are" in page
     assert "corrected for 3 raters" in page
     assert "Import a judge’s scores" not in page  # a viewer cannot
-    run = reverse("metrics:run-detail", args=[study.project.slug, ScoreRun.objects.get(metric="external").number])
+    run = reverse("metrics:run-detail", args=[honest.project.slug, ScoreRun.objects.get(metric="external").number])
     of_run = as_user(viewer).get(run).content.decode()
-    assert f'href="{address(study)}">can it stand in for raters?' in of_run
+    assert f'href="{address(honest)}">can it stand in for raters?' in of_run
     assert "Use it in another study" not in of_run  # a viewer cannot
-    assert f"{address_of_new(study)}?dataset={study.dataset_id}" in as_user(manager).get(run).content.decode()
-    report = as_user(viewer).get(address(study, "study-detail")).content.decode()
+    assert f"{address_of_new(honest)}?dataset={honest.dataset_id}" in as_user(manager).get(run).content.decode()
+    report = as_user(viewer).get(address(honest, "study-detail")).content.decode()
     assert "Oracle can: it beats 3 of 3 raters." in report
-    assert address(study) in report
-    assert "Import a judge’s scores" in as_user(manager).get(address(study)).content.decode()
+    assert address(honest) in report
+    assert "Import a judge’s scores" in as_user(manager).get(address(honest)).content.decode()
     rater = Rater.objects.get(pseudonym="rater-0")
-    RaterIdentity.objects.create(rater=rater, project=study.project, provider="import", external_id="Maria")
-    assert "(Maria)</span>" in as_user(manager).get(address(study)).content.decode()
-    assert "Maria" not in as_user(viewer).get(address(study)).content.decode()
+    RaterIdentity.objects.create(rater=rater, project=honest.project, provider="import", external_id="Maria")
+    assert "(Maria)</span>" in as_user(manager).get(address(honest)).content.decode()
+    assert "Maria" not in as_user(viewer).get(address(honest)).content.decode()
 
 
-def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(study: Study, viewer, as_user) -> None:
-    page = as_user(viewer).get(address(study) + "?raters=experts&row=0").content.decode()
+def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(honest: Study, viewer, as_user) -> None:
+    page = as_user(viewer).get(address(honest) + "?raters=experts&row=0").content.decode()
 
     answer = page.split("report-lead")[1].split("</section>")[0]
     assert "BLEU (order 2" in answer.split("</strong>")[0]
     assert "with all references" in answer.split("</strong>")[0]  # another row of BLEU may read others
-    assert "The other row of this study, Oracle, can, too." in answer
+    assert "Oracle can." in answer
     assert "0.20 for experts" in answer
-    assert "in place of an expert." in answer
     assert 'aria-current="true">experts' in answer
     assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
     assert "BLEU" in page.split('id="raters"')[1][:80]
     assert "by straight lines" in page
     for wrong in ("?raters=robots", "?row=2"):
-        assert as_user(viewer).get(address(study) + wrong).status_code == 404
+        assert as_user(viewer).get(address(honest) + wrong).status_code == 404
 
 
 def worth_of(result: StudyResult, row: int, *, rate: float, same: float, lead: float, p: float) -> RowWorth:
@@ -111,14 +122,14 @@ def worth_of(result: StudyResult, row: int, *, rate: float, same: float, lead: f
     )
 
 
-def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_comes_first(study: Study) -> None:
+def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_comes_first(honest: Study) -> None:
     """A worthless metric fitted to the ratings is nearly that rating, and beats many raters."""
-    result = study.read_result()
+    result = honest.read_result()
     bleu = worth_of(result, 0, rate=1.0, same=1.0, lead=0.0, p=0.9)
 
     def report(lead: float, p: float, row: int | None = None) -> StandInReport:
         oracle = worth_of(result, 1, rate=0.6, same=0.7, lead=lead, p=p)
-        found = stand_in_report(study.project, replace(result, worth=(bleu, oracle)), "crowd", row)
+        found = stand_in_report(honest.project, replace(result, worth=(bleu, oracle)), "crowd", row)
         assert found is not None
         return found
 
@@ -131,7 +142,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     assert [each.verdict for each in answers] == [
         "Not shown for Oracle.",
         "Not shown for Oracle.",
-        "Yes, Oracle can, in place of a rater of a crowd." + DOUBT,
+        "Yes, Oracle can, in place of a rater of a crowd.",
         f"Not shown for {below.candidates[1].label}.",
     ]
     assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
@@ -154,8 +165,8 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
     assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
 
 
-def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
-    result = study.read_result()
+def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
+    result = honest.read_result()
     oracle = result.worth[1]
     crowd = oracle.stand_in.margins["crowd"]
 
@@ -185,16 +196,16 @@ def test_what_is_not_shown_is_not_claimed(study: Study) -> None:
         assert "one and the same rating for every output passes" in sentence(same_rating=same)
 
 
-def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(study: Study) -> None:
+def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(honest: Study) -> None:
     """Three raters are what the authors of the test recommend (Calderon, Reichart and Dror, 2025, FAQ)."""
-    result = study.read_result()
+    result = honest.read_result()
     oracle = result.worth[1]
     raters = oracle.stand_in.raters
 
     def answers(**changes: object) -> tuple[str, str, str, str]:
         stand_in = replace(oracle.stand_in, **changes)
         changed = replace(result, worth=(result.worth[0], replace(oracle, stand_in=stand_in)))
-        report = stand_in_report(study.project, changed, "crowd", None)
+        report = stand_in_report(honest.project, changed, "crowd", None)
         finding = stand_in_finding(changed)
         assert report is not None
         assert finding is not None
@@ -269,26 +280,80 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
 
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
-    assert paragraph.startswith(f"Yes, Oracle can, in place of a rater of a crowd.{DOUBT} It beats 3 of 3 raters")
+    assert paragraph.startswith(f"Cannot be told: Oracle {SEEN} It beats 3 of 3 raters")
     assert "by ε = 0.10, because it costs less" in paragraph
     assert "Its ratings less the raters': " in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
-    assert cells["Oracle"] == "yes, if it has not seen the ratings"
+    assert cells["Oracle"] == "cannot be told: may have seen the ratings"
 
 
-def test_the_front_page_says_whether_a_judge_can_stand_in(study: Study) -> None:
-    (finding,) = stand_in_findings(study.project, 2)
-    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters." + DOUBT
+def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None:
+    (finding,) = stand_in_findings(honest.project, 2)
+    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
     assert finding.sure.endswith("of outputs, the mean over raters. Tested against all 3 raters")
-    assert finding.url == address(study)
-    for worth in study.result["worth"]:
+    assert finding.url == address(honest)
+    for worth in honest.result["worth"]:
         for margin in worth["stand_in"]["margins"].values():
             margin |= {"passed": False, "beaten": 0, "winning_rate": 0.0, "p": [0.999] * 3, "p_corrected": [1.0] * 3}
-    study.save(update_fields=["result"])
-    (finding,) = stand_in_findings(study.project, 2)
+    honest.save(update_fields=["result"])
+    (finding,) = stand_in_findings(honest.project, 2)
     assert finding.text.startswith("No judge can stand in for a rater here: the closest, ")
-    result = study.read_result()
+    result = honest.read_result()
     parts = {name: getattr(result, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
     without_judge = replace(result, **parts)
     assert stand_in_finding(without_judge) is None
     assert stand_in_sentence(without_judge).startswith("BLEU with all references ")
+
+
+def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study, viewer, as_user) -> None:
+    client, result = as_user(viewer), study.read_result()
+    other = stand_in_report(study.project, result, "crowd", 0)
+    chosen = stand_in_report(study.project, result, "crowd", None)
+    assert other is not None
+    assert chosen is not None
+    of_judge, (card,) = stand_in_answer(chosen), stand_in_findings(study.project, 2)
+    worth = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
+
+    assert of_judge.verdict == f"Cannot be told: Oracle {SEEN}"
+    assert of_judge.next_step == SCORES
+    assert "whether it can stand in cannot be told" in stand_in_methods(chosen, "Seed 1.")
+    assert stand_in_sentence(result).startswith(f"Cannot be told for Oracle: it {SEEN}")
+    assert card.text == f"Whether a judge can stand in for a rater here cannot be told: Oracle {SEEN}"
+    assert stand_in_answer(other).others.startswith("Whether Oracle can, cannot be told")
+    assert worth["answers"] == dict.fromkeys(MARGINS, "cannot be told: may have seen the ratings")
+
+
+@pytest.mark.parametrize("whom", MARGINS)
+@pytest.mark.parametrize(("agreement", "p"), [(-0.28, 0.001), (0.28, 1.0)])
+def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
+    honest: Study, whom: str, agreement: float, p: float
+) -> None:
+    """Length: lines turn its scores round, so that it passes where one and the same rating for all just fails."""
+    result = honest.read_result()
+    length = replace(
+        result.worth[0],
+        stand_in=replace(
+            result.worth[1].stand_in,
+            margins={whom: replace(result.worth[1].stand_in.margins[whom], winning_rate=0.6, passed=True)},
+        ),
+        same_rating=replace(result.worth[0].same_rating, winning_rates={whom: 0.4}, lead=0.01, lead_p={whom: p}),
+    )
+    human = replace(result.ceilings[0].coefficients["spearman"], metric=agreement)
+    ceiling = replace(result.ceilings[0], coefficients={**result.ceilings[0].coefficients, "spearman": human})
+    changed = replace(result, worth=(length, result.worth[1]), ceilings=(ceiling, result.ceilings[1]))
+    reports = [stand_in_report(honest.project, changed, whom, row) for row in (0, 1)]
+    assert reports[0] is not None
+    assert reports[1] is not None
+
+    answer = stand_in_answer(reports[0])
+
+    assert answer.verdict.startswith("Not shown for BLEU")
+    assert ("high scores go with low ratings" in answer.why) == (agreement < 0)
+    assert ("is not shown to" in answer.why) == (p == 1.0)
+    assert "not shown to be able to" in stand_in_answer(reports[1]).others
+    methods = stand_in_methods(reports[0], "Seed 1.")
+    assert ("passing shows no judgement" in methods) or ("not shown to be closer" in methods)
+    assert "yes" not in {row[2] for row in stand_in_grid(changed).rows if str(row[0]).startswith("BLEU")}
+    assert not answers(changed)[0][whom].startswith("yes")
+    alone = {name: getattr(changed, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
+    assert whom != "crowd" or stand_in_sentence(replace(changed, **alone)).startswith("Not shown for BLEU")
