@@ -8,7 +8,6 @@ from metrics.models import ScoreRun
 from metrics.scoring.scripts import Script, script_of
 from metrics.selectors.explanations import default_tokenizer
 from metrics.selectors.leaderboard_table import Leaderboard
-from metrics.selectors.leaderboard_words import listed
 
 SAYS_LITTLE = "Scores of such tokens say little."
 LOOKED_AT = 100  # responses
@@ -66,13 +65,18 @@ def run_warning(run: ScoreRun) -> str:
 
 def board_warning(board: Leaderboard) -> str:
     """Return which scores of a leaderboard rest on tokens that say little, and why; empty if none does."""
-    by_tokenizer: dict[object, list[str]] = {}
+    labels: dict[str, list[str]] = {}
+    warnings: dict[object, str] = {}
     for column in board.runs:
         if column.run is not None and column.references and "tokenize" in column.run.parameters:
-            by_tokenizer.setdefault(column.run.parameters["tokenize"], []).append(column.name)
-    found = [
-        f"{listed(names)}: {warning[0].lower()}{warning[1:]}"
-        for tokenizer, names in by_tokenizer.items()
-        if (warning := tokenizer_warning(board.dataset, tokenizer))
-    ]
+            tokenizer = column.run.parameters["tokenize"]
+            if tokenizer not in warnings:
+                warnings[tokenizer] = tokenizer_warning(board.dataset, tokenizer)
+            labels.setdefault(warnings[tokenizer], []).append(column.name)
+    found = [f"{_which(names)}: {warning[0].lower()}{warning[1:]}" for warning, names in labels.items() if warning]
     return " ".join([*found, SAYS_LITTLE]) if found else ""
+
+
+def _which(names: list[str]) -> str:
+    """Return which columns, the first ones if they are many."""
+    return names[0] if len(names) == 1 else f"{len(names)} metrics, such as {names[0]}"

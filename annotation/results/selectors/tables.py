@@ -189,7 +189,8 @@ def _differences(verdict: CriterionVerdict) -> str:
     if not compared:
         return ""
     are = "is" if len(certain) == 1 else "are"
-    count = f"Of {len(compared):,} differences {len(certain) or 'none'} {are} certain. " if len(compared) > 1 else ""
+    count = f"Of {len(compared):,} differences {len(certain) or 'none'} {are} certain"
+    count = "" if len(compared) == 1 or count in verdict.sentence else f"{count}. "
     if not shown:
         return count.strip()
     is_cut, strengths = len(shown) < len(certain), "" if verdict.by_means else " of strengths"
