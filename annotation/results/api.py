@@ -58,6 +58,7 @@ class PairResultSerializer(serializers.Serializer[Any]):
     p = serializers.FloatField(allow_null=True, help_text="Not corrected.")
     single_low = serializers.FloatField(allow_null=True, help_text="95% interval that is not corrected.")
     single_high = serializers.FloatField(allow_null=True)
+    permutation = serializers.FloatField(allow_null=True, help_text="p of the paired permutation test; of means only.")
     wilcoxon = serializers.FloatField(allow_null=True, help_text="p of Wilcoxon's signed-rank test; of means only.")
     adjusted = serializers.FloatField(allow_null=True, help_text="p after Holm's correction over all pairs.")
     items = serializers.IntegerField(help_text="Items that both have.")

@@ -103,7 +103,7 @@ def _latex_differences(verdict: CriterionVerdict) -> str:
     ]
     for pair in compared:
         single = "--" if isnan(pair.single_low) else f"[{', '.join(ends_in_words(pair.single_low, pair.single_high))}]"
-        cells = [f"{pair.first} -- {pair.second}", _with_interval(pair.difference, pair.low, pair.high)]
+        cells = [f"{pair.first} − {pair.second}", _with_interval(pair.difference, pair.low, pair.high)]
         cells += [_p(pair.adjusted), rf"{{\small {escape(single)}}}", rf"{{\small {_p(pair.p)}}}"]
         lines.append(" & ".join([escape(cells[0]), escape(cells[1]), *cells[2:]]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])

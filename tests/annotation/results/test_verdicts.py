@@ -442,7 +442,7 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
     assert systems.count(r"\midrule") == 2  # after the head, and between the two clusters
     (pair,) = results.criteria[0].pairs
     assert (pair.single_low, pair.single_high) == pytest.approx((pair.low, pair.high))  # one pair needs no correction
-    assert f"Ada -- Bo & {pair.difference:.2f} [{pair.low:.2f}, {pair.high:.2f}] & {pair.p:.3f} & " in differences
+    assert f"Ada $-$ Bo & {pair.difference:.2f} [{pair.low:.2f}, {pair.high:.2f}] & {pair.p:.3f} & " in differences
     assert [row[1] for row in system_rows(results)] == ["Ada", "Bo"]
     text = paragraph(results, [campaign])
     assert "96 ratings by 4 raters of 12 items in “Quality”" in text
