@@ -17,6 +17,7 @@ from correlations.results.study import RowPair
 from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
+from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
 from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
@@ -375,6 +376,23 @@ def test_charts_have_specifications_in_both_themes(study: Study, viewer, as_user
         assert light != dark, figure
 
 
+def test_units_too_few_for_a_conclusion_are_not_drawn_and_the_caption_says_so(study: Study) -> None:
+    result = study.read_result()
+    assert result.sweeps["unit_size"].points == (1, 2, 5, 10, 20, 50, 100)
+
+    def drawn(items: int) -> tuple[float, ...]:
+        pairs = tuple(replace(pair, items=items) for pair in result.pairs)
+        sweep = reports.drawn_sweep(replace(result, pairs=pairs), "unit_size")
+        return () if sweep is None else sweep.points
+
+    assert len(result.pairs) == 3
+    assert (drawn(9), drawn(30), drawn(100), drawn(2_000)) == ((), (1, 2), (1, 2, 5, 10), (1, 2, 5, 10, 20, 50, 100))
+    caption = {name: words for name, _, words in reports.sweeps_to_draw(result)}["unit_size"]
+    missing = ", ".join(f"{point:g}" for point in (1, 2, 5, 10, 20, 50, 100) if point not in drawn(40))
+    few = "which leave fewer than 30 units of all pairs, or fewer than 5 of one."
+    assert f"Not drawn: M = {missing}, {few}" in caption
+
+
 def test_charts_can_be_downloaded(study: Study, viewer, as_user) -> None:
     for kind, starts in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         url = address(study, "study-figure-download", {"pk": True, "figure": "forest", "file_format": kind})
@@ -542,10 +560,15 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
 
 def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:
     warning = "The tokeniser “zh” separates them; “whitespace” does not."
-    page = address(study, "study-detail", {"pk": True})
+    page, result = address(study, "study-detail", {"pk": True}), study.read_result()
     assert warning not in as_user(viewer).get(page).content.decode()
+    assert warning not in lead_sentences(study, result)
     Response.objects.filter(item__dataset=study.dataset).update(text="我的猫在屋顶上睡觉")
     assert warning in as_user(viewer).get(page).content.decode()
+    assert f"{warning} Scores of such tokens say little." in lead_sentences(study, result)
+    (best, *_) = result.rows
+    assert warning in tokens_of_row(study, best)
+    assert tokens_of_row(study, replace(best, signature="external|name:Oracle|version:1")) == ""
 
 
 def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_user, monkeypatch) -> None:
