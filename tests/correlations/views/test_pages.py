@@ -10,6 +10,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Criterion, JobState, Project, Response
+from annotation.results.selectors.verdicts import compute_results
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
@@ -19,6 +20,7 @@ from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
+from correlations.selectors.rated_pairs import certain_pairs
 from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -268,6 +270,20 @@ def test_a_pair_that_the_raters_nearly_tie_is_no_disagreement() -> None:
         "agree",
     ]
     assert [verdict(0.0, 0.5), verdict(None, 0.5)] == ["tied", "–"]
+    pair = RowPair(items=9, units=3, score=-0.2, rating=0.5)
+    assert _agree(pair, negated=False, nearly=0.1, certain=False) == "not certain"
+
+
+def test_a_pair_whose_difference_the_results_do_not_show_is_neither_agreed_nor_disagreed_on(
+    study: Study, viewer, as_user
+) -> None:
+    (verdict, *_) = compute_results(list(study.campaigns.all())).criteria
+    shown = {frozenset((pair.first, pair.second)) for pair in verdict.pairs if pair.is_certain}
+    assert certain_pairs(study) == shown
+    page = as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 0}))
+    assert len(page.context["pairs"]) == 3
+    for pair, _, agree in page.context["pairs"]:
+        assert (agree == "not certain") == (frozenset((pair.a, pair.b)) not in shown)
 
 
 def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:
