@@ -16,6 +16,7 @@ from correlations.results.study import StudyResult
 from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import too_few_systems
+from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import best_row, few_units
 from correlations.selectors.stand_in_words import stand_in_finding, stand_in_judge
@@ -37,7 +38,8 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs]))
-            yield Finding("Study", at, text, _with_changes(study, _sure(result, headline)), url)
+            tokens = tokens_of_row(study, headline.best.row)
+            yield Finding("Study", at, text, _with_changes(study, _sure(result, headline, tokens)), url)
 
 
 def _newest_of_each_question(studies: Iterable[Study]) -> Iterator[Study]:
@@ -71,9 +73,9 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
             yield Finding("Study", at, text, _with_changes(study, sure), url)
 
 
-def _sure(result: StudyResult, headline: Headline) -> str:
-    """Return what the headline cannot tell apart, or that it can."""
-    doubts = [*filter(None, [headline.copies]), *headline.doubts]
+def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
+    """Return what the headline cannot tell apart, or that it can; ``tokens`` warns of its tokeniser."""
+    doubts = [*filter(None, [headline.copies]), *headline.doubts, *filter(None, [tokens])]
     if doubts:
         return " ".join(doubts).removesuffix(".")
     return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"

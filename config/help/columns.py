@@ -406,7 +406,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study-pairs": {
         "Metric difference": "The first system's score less the second's.",
         "Rating difference": "The first system's mean rating less the second's.",
-        "Metric and raters": "Whether both prefer the same system. Raters who differ by next to nothing nearly tie.",
+        "Metric and raters": "Whether both prefer the same system; not certain if raters' results show neither ahead.",
         "Shared items": "Items that both systems answered and raters rated.",
         "Units": "Groups of items that the study correlates over.",
     },
@@ -456,7 +456,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
     "stand-ins": {
-        "Stands in": "Yes if it beats half of enough raters, and clearly one rating for all; no if it falls short.",
+        "Stands in": "Yes if it beats half of the raters, and clearly one rating for all; too good: it may know them.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",

@@ -42,7 +42,7 @@ PREAMBLE = r"""\documentclass[a4paper,10pt]{article}
 \setlength{\parskip}{6pt}
 \renewcommand{\labelitemi}{$\bullet$}
 """
-WIDE = {"Metric": 34, "Compared": 40, "References": 21}  # millimetres of columns of text
+WIDE = {"Metric": 34, "Compared": 40, "References": 21, "stands in": 24}  # millimetres of columns of text
 CODE_WIDTH = 92
 PART = 12  # characters of a long word that stay together
 LONG = re.compile(r"[\w:+=.-]{25,}")

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from annotation.models import Dataset, JobState, Project, SourceKind
 from correlations.models import ParameterStudy, Study
+from correlations.results.study import StudyRow
 from metrics.models import ScoreRun
 from metrics.scoring.external import SEGMENT, External
 from metrics.scoring.metric import GROUPS, Metric
@@ -98,3 +99,14 @@ def study_warning(study: Study | ParameterStudy) -> str:
     spec = study.specification
     tokenize = spec.get("tokenize") or spec.get("metric", {}).get("parameters", {}).get("tokenize")
     return tokenizer_warning(study.dataset, tokenize)
+
+
+def tokens_sentence(study: Study | ParameterStudy) -> str:
+    """Return the warning with what follows from it, for places without a box of its own."""
+    warning = study_warning(study)
+    return f"{warning} Scores of such tokens say little." if warning else ""
+
+
+def tokens_of_row(study: Study, row: StudyRow) -> str:
+    """Return the warning for a sentence that rests on a row; empty if the row's metric reads no tokens."""
+    return tokens_sentence(study) if "|tok:" in row.signature else ""

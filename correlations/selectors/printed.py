@@ -25,6 +25,7 @@ from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.metrics import tokens_sentence
 from correlations.selectors.stand_in_words import stand_in_paragraph
 from correlations.selectors.system_ranges import ranges_grids
 from correlations.selectors.worth import ranking_sentence
@@ -73,13 +74,13 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
 
 def lead_sentences(study: Study, result: StudyResult) -> str:
     """Return the answer as the study's page leads with it: the highest coefficient, what it is over, what it lacks."""
-    headline = study_headline(study, result)
+    headline, tokens = study_headline(study, result), tokens_sentence(study)
     if headline is None:
         if reason := reports.few_units(result):
-            return f"There are too few units to name the best metric: {reason}."
-        return "No coefficient of this study is defined; the table says why."
+            return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
+        return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
     sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
-    return " ".join(filter(None, [*sentences, too_good_sentence(result)]))
+    return " ".join(filter(None, [*sentences, too_good_sentence(result), tokens]))
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from annotation.core.charts import Spec, Theme
@@ -24,6 +24,7 @@ from correlations.results.study import (
 from correlations.selectors.ceilings import raters_are_known
 from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.units import FEW_UNITS, FEW_UNITS_OF_PAIR, too_few_units
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import with_settings
@@ -277,10 +278,42 @@ def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
         else ""
     )
     return [
-        (name, axis.chart_title, f"References: {result.sweeps[name].references}.{copied}")
+        (name, axis.chart_title, f"References: {result.sweeps[name].references}.{_left_out(result, name)}{copied}")
         for name, axis in AXES.items()
-        if name in result.sweeps and _has_point(result, result.sweeps[name])
+        if (sweep := drawn_sweep(result, name)) and _has_point(result, sweep)
     ]
+
+
+def drawn_sweep(result: StudyResult, kind: Kind) -> Sweep | None:
+    """Return the points of a sweep that a chart draws: of unit sizes those that leave enough units; None without any.
+
+    A last, shorter unit counts, as in most studies.
+    """
+    sweep = result.sweeps.get(kind)
+    if sweep is None or kind != "unit_size":
+        return sweep
+    enough = [
+        place
+        for place, size in enumerate(sweep.points)
+        if not too_few_units([math.ceil(pair.items / size) for pair in result.pairs])
+    ]
+    if not enough:
+        return None
+    series = (replace(each, points=tuple(each.points[place] for place in enough)) for each in sweep.series)
+    return replace(sweep, points=tuple(sweep.points[place] for place in enough), series=tuple(series))
+
+
+def _left_out(result: StudyResult, kind: Kind) -> str:
+    """Return which sizes of units are not drawn, and why; empty if all are."""
+    sweep, drawn = result.sweeps[kind], drawn_sweep(result, kind)
+    missing = [f"{point:g}" for point in sweep.points if drawn is None or point not in drawn.points]
+    if not missing:
+        return ""
+    leave = "leaves" if len(missing) == 1 else "leave"
+    return (
+        f" Not drawn: M = {', '.join(missing)}, which {leave} fewer than {FEW_UNITS} units of all pairs, or fewer than "
+        f"{FEW_UNITS_OF_PAIR} of one."
+    )
 
 
 def sweeps_title(result: StudyResult) -> str:
@@ -308,7 +341,8 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
         return forest_plot(rows, settings=settings_in_words(result), theme=theme)
     kind = next((kind for kind in AXES if kind == name), None)
     if kind is not None and kind in result.sweeps:
-        return _sweep_figure(result, kind, theme)
+        sweep = drawn_sweep(result, kind)
+        return None if sweep is None else _sweep_figure(result, kind, sweep, theme)
     places = {f"row-{index}": index for index in range(len(result.rows))}
     return _scatter(result, places[name], theme) if name in places else None
 
@@ -347,8 +381,8 @@ def _sorting(value: float | None) -> float:
     return -math.inf if value is None else value
 
 
-def _sweep_figure(result: StudyResult, kind: Kind, theme: Theme) -> Spec:
-    sweep, best = result.sweeps[kind], metrics_in_colour(result)
+def _sweep_figure(result: StudyResult, kind: Kind, sweep: Sweep, theme: Theme) -> Spec:
+    best = metrics_in_colour(result)
     series = {each.label: [number(result.lead_value(point)) for point in each.points] for each in sweep.series}
     in_colour = None
     if len(series) > IN_COLOUR:

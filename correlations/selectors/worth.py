@@ -133,7 +133,7 @@ class Candidate:
         if self.can:
             return "yes"
         if self.may_have_seen:
-            return "cannot be told: may have seen the ratings"
+            return "cannot be told: too good"
         if self.cannot:
             return "no"
         if describes_only(self.row):
@@ -141,11 +141,11 @@ class Candidate:
         if self.too_few:
             return "not shown: too few raters"
         if self.passed and self.contradicts:
-            return "not shown: its scores run against the ratings"
+            return "not shown: against the raters"
         if self.passed and self.same_passes:
             return "not shown: one rating for all passes, too"
         if self.passed and not self.tells_more:
-            return "not shown: no closer than one rating for all"
+            return "not shown to beat one rating"
         return "undecided"
 
     @property

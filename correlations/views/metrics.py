@@ -16,13 +16,14 @@ from annotation.models import Dataset, Release, Role
 from correlations import tasks
 from correlations.forms.studies import StudyForm
 from correlations.models import Study
-from correlations.results.study import NO_REFERENCES, RowPair, StudyResult, StudyRow
+from correlations.results.study import NO_REFERENCES, PairUnits, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence, too_good_sentence
 from correlations.selectors.changes import same_texts
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.rated_pairs import Pairs, certain_pairs
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
@@ -177,7 +178,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     shown = result.rows[row]
     pks = dict(study.dataset.systems.values_list("name", "pk"))
     systems = sorted(shown.systems, key=lambda entry: -(entry.rating or 0))
-    read = references(reports.row_references(shown))
+    read, certain = references(reports.row_references(shown)), certain_pairs(study)
     title = f"{shown.label}, {read}"
     context = {
         "project": request.project,
@@ -193,7 +194,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
         "pairs": [
-            (pair, each, _agree(each, negated=shown.negated, nearly=_nearly(shown)))
+            (pair, each, _agree(each, negated=shown.negated, nearly=_nearly(shown), certain=_is_certain(pair, certain)))
             for pair, each in zip(result.pairs, shown.pairs, strict=True)
         ],
         "figure_name": f"row-{row}",
@@ -204,15 +205,23 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
     return render(request, "correlations/study_row.html", context)
 
 
-def _agree(pair: RowPair, *, negated: bool, nearly: float) -> str:
+def _is_certain(pair: PairUnits, certain: Pairs | None) -> bool:
+    """Return whether the raters' difference is certain; yes where no results say that it is not."""
+    return certain is None or frozenset((pair.a, pair.b)) in certain
+
+
+def _agree(pair: RowPair, *, negated: bool, nearly: float, certain: bool = True) -> str:
     """Return whether the metric prefers the system of a pair that the raters prefer.
 
-    Raters who tell two systems apart by less than ``nearly`` prefer none.
+    Raters whose difference is not ``certain`` are not shown to prefer one; those who tell two systems apart by less
+    than ``nearly`` prefer none.
     """
     if pair.score is None or pair.rating is None:
         return "–"
     if 0 in (pair.score, pair.rating):
         return "tied"
+    if not certain:
+        return "not certain"
     if (pair.score * pair.rating < 0) == negated:
         return "agree"
     return "raters nearly tied" if abs(pair.rating) < nearly else "disagree"

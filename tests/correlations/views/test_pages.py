@@ -10,6 +10,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Criterion, JobState, Project, Response
+from annotation.results.selectors.verdicts import compute_results
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
@@ -17,7 +18,9 @@ from correlations.results.study import RowPair
 from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.methods import averaged_criteria
+from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
+from correlations.selectors.rated_pairs import certain_pairs
 from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -267,6 +270,20 @@ def test_a_pair_that_the_raters_nearly_tie_is_no_disagreement() -> None:
         "agree",
     ]
     assert [verdict(0.0, 0.5), verdict(None, 0.5)] == ["tied", "–"]
+    pair = RowPair(items=9, units=3, score=-0.2, rating=0.5)
+    assert _agree(pair, negated=False, nearly=0.1, certain=False) == "not certain"
+
+
+def test_a_pair_whose_difference_the_results_do_not_show_is_neither_agreed_nor_disagreed_on(
+    study: Study, viewer, as_user
+) -> None:
+    (verdict, *_) = compute_results(list(study.campaigns.all())).criteria
+    shown = {frozenset((pair.first, pair.second)) for pair in verdict.pairs if pair.is_certain}
+    assert certain_pairs(study) == shown
+    page = as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 0}))
+    assert len(page.context["pairs"]) == 3
+    for pair, _, agree in page.context["pairs"]:
+        assert (agree == "not certain") == (frozenset((pair.a, pair.b)) not in shown)
 
 
 def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:
@@ -396,6 +413,23 @@ def test_charts_have_specifications_in_both_themes(study: Study, viewer, as_user
         light, dark = (as_user(viewer).get(url, {"theme": theme}).json() for theme in ("light", "dark"))
         assert "vega-lite" in light["$schema"]
         assert light != dark, figure
+
+
+def test_units_too_few_for_a_conclusion_are_not_drawn_and_the_caption_says_so(study: Study) -> None:
+    result = study.read_result()
+    assert result.sweeps["unit_size"].points == (1, 2, 5, 10, 20, 50, 100)
+
+    def drawn(items: int) -> tuple[float, ...]:
+        pairs = tuple(replace(pair, items=items) for pair in result.pairs)
+        sweep = reports.drawn_sweep(replace(result, pairs=pairs), "unit_size")
+        return () if sweep is None else sweep.points
+
+    assert len(result.pairs) == 3
+    assert (drawn(9), drawn(30), drawn(100), drawn(2_000)) == ((), (1, 2), (1, 2, 5, 10), (1, 2, 5, 10, 20, 50, 100))
+    caption = {name: words for name, _, words in reports.sweeps_to_draw(result)}["unit_size"]
+    missing = ", ".join(f"{point:g}" for point in (1, 2, 5, 10, 20, 50, 100) if point not in drawn(40))
+    few = "which leave fewer than 30 units of all pairs, or fewer than 5 of one."
+    assert f"Not drawn: M = {missing}, {few}" in caption
 
 
 def test_charts_can_be_downloaded(study: Study, viewer, as_user) -> None:
@@ -565,10 +599,15 @@ def test_the_report_warns_of_few_units(world: World, viewer, as_user) -> None:
 
 def test_the_report_warns_of_a_tokeniser_that_does_not_split_the_texts(study: Study, viewer, as_user) -> None:
     warning = "The tokeniser “zh” separates them; “whitespace” does not."
-    page = address(study, "study-detail", {"pk": True})
+    page, result = address(study, "study-detail", {"pk": True}), study.read_result()
     assert warning not in as_user(viewer).get(page).content.decode()
+    assert warning not in lead_sentences(study, result)
     Response.objects.filter(item__dataset=study.dataset).update(text="我的猫在屋顶上睡觉")
     assert warning in as_user(viewer).get(page).content.decode()
+    assert f"{warning} Scores of such tokens say little." in lead_sentences(study, result)
+    (best, *_) = result.rows
+    assert warning in tokens_of_row(study, best)
+    assert tokens_of_row(study, replace(best, signature="external|name:Oracle|version:1")) == ""
 
 
 def test_a_study_may_choose_its_criteria_in_the_form(world: World, manager, as_user, monkeypatch) -> None:

@@ -284,7 +284,7 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
     assert "by ε = 0.10, because it costs less" in paragraph
     assert "Its ratings less the raters': " in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
-    assert cells["Oracle"] == "cannot be told: may have seen the ratings"
+    assert cells["Oracle"] == "cannot be told: too good"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None:
@@ -320,7 +320,7 @@ def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study
     assert stand_in_sentence(result).startswith(f"Cannot be told for Oracle: it {SEEN}")
     assert card.text == f"Whether a judge can stand in for a rater here cannot be told: Oracle {SEEN}"
     assert stand_in_answer(other).others.startswith("Whether Oracle can, cannot be told")
-    assert worth["answers"] == dict.fromkeys(MARGINS, "cannot be told: may have seen the ratings")
+    assert worth["answers"] == dict.fromkeys(MARGINS, "cannot be told: too good")
 
 
 @pytest.mark.parametrize("whom", MARGINS)
