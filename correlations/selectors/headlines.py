@@ -157,9 +157,12 @@ def _levels(result: StudyResult, best: BestRow) -> str:
         return ""
     here = next(row for row in report.rows if row.index == best.index)
     others = []
-    if (over := report.shown_over_systems) and over.lead.value != here.lead.value:
+    label = here.row.label  # a row of the same metric is no other winner
+    over = report.shown_over_systems
+    if over and over.row.label != label and over.lead.value != here.lead.value:
         others.append(f"for {over.row.label} over systems")
-    if (over := report.shown_over_outputs) and over.index != here.index:
+    over = report.shown_over_outputs
+    if over and over.row.label != label and over.index != here.index:
         others.append(f"for {over.row.label} over single outputs")
     if not others:
         return ""

@@ -223,8 +223,8 @@ def _advice(report: StandInReport) -> str:
     if chosen.lead is not None and chosen.lead > epsilon:
         return "With more rated outputs the lead could be shown to be more than the margin."
     return (
-        "More outputs would not change that, since the lead is no more than the margin. A judge that is closer to the "
-        "raters would; so would raters who agree more, since the mean rating is then farther from each of them."
+        "More outputs help only if the lead is larger on them. A judge that is closer to the raters would help; so "
+        "would raters who agree more, since the mean rating is then farther from each of them."
     )
 
 

@@ -4,7 +4,7 @@
   const hidden = 24; // pixels of a column that do not make it seen
 
   function look(scroll) {
-    const edge = scroll.getBoundingClientRect().right;
+    const edge = Math.min(scroll.getBoundingClientRect().right, document.documentElement.clientWidth);
     const heads = [...scroll.querySelectorAll("thead tr:last-child th")];
     const beyond = heads.filter((head) => head.getBoundingClientRect().right > edge + hidden).length;
     const note = scroll.parentElement.querySelector("[data-columns-beyond]");
@@ -20,6 +20,8 @@
       if (scroll.dataset.isWatched) continue;
       scroll.dataset.isWatched = "yes";
       scroll.addEventListener("scroll", () => look(scroll), { passive: true });
+      const watch = new ResizeObserver(() => look(scroll)); // fonts may widen the table after it was looked at
+      for (const each of [scroll, ...scroll.children]) watch.observe(each);
     }
   }
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_running_campaign_is_watched_live(live_server, page_desktop, project, viewer):
     campaign = make_campaign(make_dataset(project))
     first, second = (
-        make_response(make_item(campaign.dataset, f"i{number}"), f"Answer {number}", "A") for number in range(2)
+        make_response(make_item(campaign.dataset, f"i{number}"), f"Answer {number}", "human") for number in range(2)
     )
     rate(campaign, "ann", first, 4)
     page = page_desktop

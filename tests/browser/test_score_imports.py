@@ -51,7 +51,7 @@ def test_a_file_is_previewed_corrected_and_imported(live_server, new_page, tmp_p
 
     page.locator("input[type=file]").set_input_files(table(tmp_path / "comet.csv", rows[:-1]))
     page.get_by_role("button", name="Preview again").click()
-    expect(page.get_by_role("heading", name="comet.csv holds 1 run")).to_be_visible()
+    expect(page.get_by_role("heading", name="comet.csv holds 1 column of scores")).to_be_visible()
     expect(page.get_by_text("3 systems matched, 40 of 40 items with a score")).to_be_visible()
     check(page)
 

@@ -270,11 +270,14 @@ def _settle_rows(fields: Sequence[Field], chosen: dict[str, str]) -> None:
     repeats = any(field.repeats for field in fields if chosen[field.name] == ID)
     is_long = SYSTEM in chosen.values() or repeats
     taken = RESPONSE in chosen.values()
+    if is_long and not taken:
+        likely = (OUTPUT, ORIGINAL, REFERENCES) if repeats else (OUTPUT, ORIGINAL)
+        texts = [field.name for key in likely for field in fields if chosen[field.name] == key]
+        for name in texts[:1]:
+            chosen[name], taken = RESPONSE, True
     for field in fields:
         key = chosen[field.name]
-        if is_long and not taken and (key in (OUTPUT, ORIGINAL) or (repeats and key == REFERENCES)):
-            chosen[field.name], taken = RESPONSE, True
-        elif not is_long and key in (SYSTEM, RESPONSE, *OF_RESPONSE):
+        if not is_long and key in (SYSTEM, RESPONSE, *OF_RESPONSE):
             is_free = key == RESPONSE and MESSAGE not in chosen.values()
             chosen[field.name] = MESSAGE if is_free else IGNORE
     if is_long and not taken:

@@ -188,15 +188,17 @@ def compute_results(campaigns: Sequence[Campaign], filters: Mapping[str, Any] | 
     items = np.unique(rated.outputs.item[np.isin(rated.outputs.response, rated.ratings.response_id)])
     repeated = rated.outputs.response[1:] == rated.outputs.response[:-1]
     given = np.unique(rated.outputs.response[1:][repeated])
+    verdicts = [_with_same(_criterion(rated, criteria, campaigns), groups) for criteria in shared_criteria(campaigns)]
+    shown = {system.name for verdict in verdicts for system in verdict.systems}
     return Results(
-        [_with_same(_criterion(rated, criteria, campaigns), groups) for criteria in shared_criteria(campaigns)],
+        verdicts,
         rated.left_out,
         int(rated.ratings.rating_id.size),
         int(raters.size) if rated.raters_known else 0,
         int(items.size),
         rated.raters_known,
         int(np.isin(given, rated.ratings.response_id).sum()),
-        list(groups.values()),
+        [same for name, same in groups.items() if name in shown],
     )
 
 

@@ -55,7 +55,7 @@ def test_a_file_is_shown_as_it_was_understood_and_nothing_is_stored(world: World
     client = as_user(manager)
     page = page_of(client.post(address(world), form_data(world)))
 
-    assert "comet.csv holds 1 run" in page
+    assert "comet.csv holds 1 column of scores" in page
     assert "2 systems matched, 2 of 40 items with a score; of these items 1 score is missing" in page
     assert "Without scores: Human, Quill, Random." in page
     assert "0.7500" in page
@@ -133,7 +133,7 @@ def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(worl
     form = form_data(world, buffer.getvalue(), "all.zip", name="")
 
     page = page_of(client.post(address(world), form))
-    assert "all.zip holds 2 runs" in page
+    assert "all.zip holds 2 columns of scores" in page
     assert page.count('name="lower"') == 2
     confirmed = form_data(world, buffer.getvalue(), "all.zip", name="", lower=["TER-refA"], action="store")
     page = page_of(client.post(address(world), confirmed, follow=True))
@@ -150,7 +150,7 @@ def test_columns_of_one_table_are_chosen_beside_the_preview(world: World, manage
     client = as_user(manager)
 
     page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="", highest="")))
-    assert "all.csv holds 3 runs" in page
+    assert "all.csv holds 3 columns of scores" in page
     assert "Left out, since most of their values are no numbers: text." in page
     assert page.count('name="skip"') == 3
     client.post(address(world), kept(world, manager, table, name="", highest="", skip=["length"]))

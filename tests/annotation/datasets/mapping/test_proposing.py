@@ -60,6 +60,11 @@ def test_every_name_in_the_registry_leads_to_its_meaning(key: str) -> None:
             id="a row for each response",
         ),
         pytest.param(
+            {"item": f"{TEXT}+", "system": TEXT, "context": TEXT, "reference": TEXT, "response": TEXT},
+            "id system dialogue references text",
+            id="a row for each response, beside a reference",
+        ),
+        pytest.param(
             {"item": TEXT, "prompt": TEXT, "outputs": OBJECT}, "id message outputs", id="an object of outputs"
         ),
         pytest.param({"messages": OBJECTS, "completion": TEXT}, "dialogue output:completion", id="chat"),
