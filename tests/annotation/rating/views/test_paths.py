@@ -291,10 +291,10 @@ def test_feedback_names_the_ends_of_a_slider(project: Project) -> None:
 
 def test_feedback_names_a_preference_by_the_letters_on_screen(project: Project) -> None:
     texts = [{"text": "Fine!", "expected": {"better": [1, 2]}}, {"text": "Bananas."}]
-    campaign = rating_screens.choices(project, qualification={"training": [{"message": "Hi", "texts": texts}] * 12})
+    campaign = rating_screens.choices(project, qualification={"training": [{"message": "Hi", "texts": texts}] * 24})
     client = joined(campaign)
     fine_letters = set()
-    for _ in range(12):  # the texts change places
+    for _ in range(24):  # the texts change places
         client.get(url("work", campaign))
         fine_is_a = latest().order[0] == 0
         data = {"token": str(latest().token), "r0-better": -2 if fine_is_a else 2}
