@@ -31,7 +31,7 @@ def answered() -> dict[str, str]:
             "annotation:item-detail", args=[project.slug, dataset.slug, dataset.items.earliest("position").pk]
         ),
         "campaign-results": reverse("annotation:campaign-results", args=[project.slug, rated.pk]),
-        "study-new": reverse("correlations:study-create", args=[project.slug]) + f"?dataset={dataset.slug}",
+        "study-new": reverse("correlations:study-create", args=[project.slug]) + f"?dataset={dataset.pk}",
         "study": reverse("correlations:study-detail", args=[project.slug, main.pk]),
         "judge-study": reverse("correlations:study-detail", args=[project.slug, judged.pk]),
         "study-compare": reverse("correlations:study-compare", args=[project.slug])
