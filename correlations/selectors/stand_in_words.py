@@ -98,7 +98,7 @@ def _why(chosen: Candidate, epsilon: float) -> str:
             )
         return text
     if chosen.may_have_seen:
-        return f"{beats}), but scores that were made with these ratings, or share the raters’ errors, always do."
+        return f"{beats}), but scores that were made with these ratings, or share the raters’ errors, do so, too."
     if not panel.passes:
         return (
             f"{beats}), but of the {counted(len(panel.bars), 'rater')} who agree with the others only "
