@@ -69,7 +69,7 @@ def _verdict(report: StandInReport) -> str:
     if chosen.can:
         return f"Yes, {chosen.label} can, in place of {report.replaced}."
     if chosen.may_have_seen:
-        return f"Cannot be told: {chosen.label} {TOO_GOOD}."
+        return f"Not testable: {chosen.label} {TOO_GOOD}."
     if chosen.cannot:
         return f"No, {chosen.label} cannot."
     if chosen.too_few:
@@ -147,7 +147,7 @@ def _others(report: StandInReport) -> str:
             return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
         return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
     if doubtful := [candidate.short_label for candidate in others if candidate.may_have_seen]:
-        return f"Whether {_named(doubtful)} can, cannot be told: too close to these ratings not to have seen them."
+        return f"Whether {_named(doubtful)} can is not testable: too close to these ratings not to have seen them."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
         return f"The other row, {others[0].short_label}, is {'not tested' if untested else 'not shown to be able to'}."
@@ -266,7 +266,7 @@ def stand_in_sentence(result: StudyResult) -> str:
     also = [candidate.short_label for candidate in candidates if candidate.can]
     others = f" {_named(also)} can." if also else ""
     if chosen.may_have_seen:
-        return f"Cannot be told for {label}: it {TOO_GOOD}.{others} {tested}"
+        return f"Not testable for {label}: it {TOO_GOOD}.{others} {tested}"
     if chosen.too_few:
         return f"Undecided for {label}: {chosen.too_few}.{others}"
     if chosen.passed and not chosen.tells_more:
@@ -321,7 +321,7 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     if chosen.can:
         return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
     if chosen.may_have_seen:
-        return f"Whether a judge can stand in for a rater here cannot be told: {label} {TOO_GOOD}.", closer
+        return f"Whether a judge can stand in for a rater is not testable here: {label} {TOO_GOOD}.", closer
     open_question = "Whether a judge can stand in for a rater here is not shown"
     if chosen.too_few:
         return f"{open_question}: {chosen.too_few}.", closer
@@ -355,7 +355,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
             f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
         )
     if chosen.may_have_seen:
-        text += f". It {TOO_GOOD}, so that whether it can stand in cannot be told"
+        text += f". It {TOO_GOOD}, so that whether it can stand in is not testable"
     elif chosen.passed and chosen.contradicts:
         text += ". Its high scores go with low ratings, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:

@@ -133,7 +133,7 @@ class Candidate:
         if self.can:
             return "yes"
         if self.may_have_seen:
-            return "cannot be told: too good"
+            return "not testable: too good"
         if self.cannot:
             return "no"
         if describes_only(self.row):

@@ -280,11 +280,11 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
 
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
-    assert paragraph.startswith(f"Cannot be told: Oracle {SEEN} It beats 3 of 3 raters")
+    assert paragraph.startswith(f"Not testable: Oracle {SEEN} It beats 3 of 3 raters")
     assert "by ε = 0.10, because it costs less" in paragraph
     assert "Its ratings less the raters': " in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
-    assert cells["Oracle"] == "cannot be told: too good"
+    assert cells["Oracle"] == "not testable: too good"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None:
@@ -314,13 +314,13 @@ def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study
     of_judge, (card,) = stand_in_answer(chosen), stand_in_findings(study.project, 2)
     worth = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
 
-    assert of_judge.verdict == f"Cannot be told: Oracle {SEEN}"
+    assert of_judge.verdict == f"Not testable: Oracle {SEEN}"
     assert of_judge.next_step == SCORES
-    assert "whether it can stand in cannot be told" in stand_in_methods(chosen, "Seed 1.")
-    assert stand_in_sentence(result).startswith(f"Cannot be told for Oracle: it {SEEN}")
-    assert card.text == f"Whether a judge can stand in for a rater here cannot be told: Oracle {SEEN}"
-    assert stand_in_answer(other).others.startswith("Whether Oracle can, cannot be told")
-    assert worth["answers"] == dict.fromkeys(MARGINS, "cannot be told: too good")
+    assert "whether it can stand in is not testable" in stand_in_methods(chosen, "Seed 1.")
+    assert stand_in_sentence(result).startswith(f"Not testable for Oracle: it {SEEN}")
+    assert card.text == f"Whether a judge can stand in for a rater is not testable here: Oracle {SEEN}"
+    assert stand_in_answer(other).others.startswith("Whether Oracle can is not testable")
+    assert worth["answers"] == dict.fromkeys(MARGINS, "not testable: too good")
 
 
 @pytest.mark.parametrize("whom", MARGINS)
