@@ -36,6 +36,8 @@ class Rater(models.Model):
 
 
 class RaterIdentity(models.Model):
+    IMPORT = "import"  # the provider of raters who come in a file
+
     rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="identity")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rater_identities")
     provider = models.CharField(max_length=20, help_text="Key of a provider; or account, import, aggregate.")

@@ -46,7 +46,6 @@ from annotation.models import (
     UnitResponse,
 )
 
-IMPORT_PROVIDER = "import"
 MOST_POINTS = 20
 
 
@@ -283,7 +282,7 @@ def _scale(content: RatingContent, index: int) -> dict[str, Any]:
 
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
     """Return a rater for each id in the file: the same as in earlier imports of this project."""
-    identities = RaterIdentity.objects.filter(project=project, provider=IMPORT_PROVIDER)
+    identities = RaterIdentity.objects.filter(project=project, provider=RaterIdentity.IMPORT)
     raters = dict(identities.values_list("external_id", "rater_id"))
     named = dict.fromkeys(judgement.rater for judgement in judgements)
     new = [external_id for external_id in named if external_id not in raters]
@@ -294,7 +293,7 @@ def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]
     )
     RaterIdentity.objects.bulk_create(
         [
-            RaterIdentity(rater=rater, project=project, provider=IMPORT_PROVIDER, external_id=external_id)
+            RaterIdentity(rater=rater, project=project, provider=RaterIdentity.IMPORT, external_id=external_id)
             for rater, external_id in zip(created, new, strict=True)
         ],
         batch_size=2000,

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from annotation.models import Campaign, Rater, RaterIdentity, Submission
 
-IMPORTED = "import"  # the provider of raters who come in a file
-
 
 def is_recruited(rater: Rater, campaign: Campaign) -> bool:
     """Return whether the rater came to this campaign through a provider."""
@@ -14,5 +12,5 @@ def is_recruited(rater: Rater, campaign: Campaign) -> bool:
 
 def imported_names(rater_ids: Sequence[int]) -> dict[int, str]:
     """Return what files of ratings call these raters, for managers; raters who came otherwise are left out."""
-    rows = RaterIdentity.objects.filter(rater__in=rater_ids, provider=IMPORTED)
+    rows = RaterIdentity.objects.filter(rater__in=rater_ids, provider=RaterIdentity.IMPORT)
     return dict(rows.values_list("rater_id", "external_id"))

@@ -128,7 +128,7 @@ def _external_ids(rater: Rater) -> list[str]:
 
 def _files(rater: Rater) -> tuple[str, ...]:
     """Return the files that the rater's judgements were imported from; they contain the original names."""
-    if not RaterIdentity.objects.filter(rater=rater, provider="import").exists():
+    if not RaterIdentity.objects.filter(rater=rater, provider=RaterIdentity.IMPORT).exists():
         return ()
     imports = RatingImport.objects.filter(campaign__presentations__rater=rater).distinct().order_by("pk")
     return tuple(imports.values_list("filename", flat=True))
