@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing import get_context
 from time import perf_counter
 from typing import Any
 
@@ -113,6 +114,18 @@ def fastest(task: Callable[[], Any]) -> float:
     return min(times)
 
 
+def seconds_of_a_pass(seed: int) -> float:
+    """Return the time of the fastest of some passes in this process, while another process makes its own."""
+    torch.set_num_threads(1)
+    learner = learner_of(made_outputs(), replace(PAPER, seed=seed))
+    times = []
+    for number in range(1, 2 * REPEATS + 2):
+        start = perf_counter()
+        learner.made_pass(number, "rated")
+        times.append(perf_counter() - start)
+    return min(times[1:])
+
+
 def run() -> list[dict[str, Any]]:
     instances = made_outputs()
     threads = torch.get_num_threads()
@@ -127,6 +140,8 @@ def run() -> list[dict[str, Any]]:
         low = fastest(lambda: low_learner.made_pass(next(numbers), "rated"))
     finally:
         torch.set_num_threads(threads)
+    with get_context("spawn").Pool(2) as pool:
+        together = max(pool.map(seconds_of_a_pass, (1, 2), chunksize=1))
     speed = products(learner, PAPER) / own / 1e9
     small = replace(PAPER, passes=1)
     model = train(instances, small)
@@ -147,10 +162,10 @@ def run() -> list[dict[str, Any]]:
         ),
         row("The same with products of bfloat16", low, f"float32: {own:.2f} s", own / low, ""),
         row(
-            f"One fold and seed, {PASSES} passes, two at once on two cores (from one pass)",
-            own * PASSES / 2,
-            "",
-            None,
+            f"One fold and seed, {PASSES} passes, two at once on two cores (from their passes)",
+            together * PASSES / 2,
+            f"alone, in one thread: {own * PASSES:.0f} s",
+            own / (together / 2),
             "under 300 s",
         ),
         row(f"Prediction of {OUTPUTS:,} outputs, NumPy", predicted, "", None, ""),

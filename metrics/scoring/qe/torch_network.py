@@ -26,6 +26,8 @@ BETAS, EPSILON = (0.9, 0.999), 1e-8  # as the article recommends
 
 _ROWS = 128
 
+ONE = torch.ones(())
+
 ENCODER_PARTS = ("input_weights", "state_weights", "input_bias", "state_bias")
 
 
@@ -41,27 +43,27 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         ctx: Any, values: Tensor, weights: Tensor, state_weights: Tensor, bias: Tensor, state_bias: Tensor, packed: Any
     ) -> Tensor:
         counts, size = packed.counts, state_weights.shape[1]
-        gates = torch.add(_times(values, weights.t()), bias)
-        state_gates = torch.empty_like(gates)
+        inputs = _times(values, weights.t()).add_(bias)
+        # What the sigmoids are taken of, and the state's part of the candidate: a state's products are added in place.
+        gates = torch.cat([inputs[:, : 2 * size], values.new_zeros(len(values), size)], dim=1).add_(state_bias)
         both = values.new_empty(len(values), 2 * size)  # reset and update gate
         candidate, states = values.new_empty(len(values), size), values.new_empty(len(values), size)
-        hidden, start = values.new_zeros(counts[0], size), 0
         low = _is_low(values)
         transposed = state_weights.bfloat16().t() if low else state_weights.t()
-        for count in counts:
-            rows = slice(start, start + count)
-            before, row_gates, row_both = hidden[:count], state_gates[rows], both[rows]
-            if low:
-                torch.add(state_bias, before.bfloat16() @ transposed, out=row_gates)
-            else:
-                torch.addmm(state_bias, before, transposed, out=row_gates)
-            torch.add(gates[rows, : 2 * size], row_gates[:, : 2 * size], out=row_both).sigmoid_()
-            torch.addcmul(
-                gates[rows, 2 * size :], row_both[:, :size], row_gates[:, 2 * size :], out=candidate[rows]
-            ).tanh_()
-            hidden = torch.lerp(candidate[rows], before, row_both[:, size:], out=states[rows])
-            start += count
-        ctx.save_for_backward(values, weights, state_weights, state_gates[:, 2 * size :], both, candidate, states)
+        hidden = values.new_zeros(counts[0], size)
+        of_tokens = (gates, gates[:, : 2 * size], gates[:, 2 * size :], inputs[:, 2 * size :])
+        of_tokens += (both, both[:, :size], both[:, size:], candidate, states)
+        for step, rows in enumerate(zip(*(each.split(counts) for each in of_tokens), strict=True)):
+            row_gates, of_both, state_part, input_part, row_both, reset, update, row_candidate, row_states = rows
+            before = hidden[: len(row_gates)]
+            if step and low:
+                row_gates.add_(before.bfloat16() @ transposed)
+            elif step:  # before the first token a state is all zeros
+                row_gates.addmm_(before, transposed)
+            torch.sigmoid(of_both, out=row_both)
+            torch.addcmul(input_part, reset, state_part, out=row_candidate).tanh_()
+            hidden = torch.lerp(row_candidate, before, update, out=row_states)
+        ctx.save_for_backward(values, weights, state_weights, gates[:, 2 * size :], both, candidate, states)
         ctx.packed = packed
         return states
 
@@ -70,34 +72,40 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         values, weights, state_weights, candidate_gates, both, candidate, states = ctx.saved_tensors
         counts, size = ctx.packed.counts, state_weights.shape[1]
         n = counts[0]
-        previous = ctx.packed.previous
-        before = torch.cat([states.new_zeros(n, size), states[previous]])
+        before = torch.cat([states.new_zeros(n, size), states[ctx.packed.previous]])
         reset, update = both[:, :size], both[:, size:]
         # What the gradient of a state is multiplied by on its way into each gate; of the candidate's the state's part.
         factors = values.new_empty(len(values), 3, size)
-        to_candidate = (1 - update) * (1 - candidate * candidate)
-        torch.mul(to_candidate * candidate_gates, reset * (1 - reset), out=factors[:, 0])
-        torch.mul(before - candidate, update * (1 - update), out=factors[:, 1])
-        torch.mul(to_candidate, reset, out=factors[:, 2])
+        of_reset, of_update, of_candidate = factors.unbind(1)
+        # (1 - candidate²)(1 - update), and the derivatives of the gates, with few passes over memory.
+        to_candidate = torch.addcmul(ONE, candidate, candidate, value=-1)
+        to_candidate.addcmul_(to_candidate, update, value=-1)
+        torch.mul(to_candidate, reset, out=of_candidate)
+        torch.addcmul(of_candidate, of_candidate, reset, value=-1, out=of_reset).mul_(candidate_gates)
+        torch.addcmul(update, update, update, value=-1, out=of_update).mul_(before - candidate)
         gradients = torch.empty_like(factors)
         flat = gradients.view(len(values), 3 * size)
         of_states, carried = torch.empty_like(states), states.new_zeros(n, size)
-        low, end = _is_low(values), len(values)
+        low = _is_low(values)
         back = state_weights.bfloat16() if low else state_weights
-        for count in reversed(counts):
-            rows = slice(end - count, end)
-            of_state = torch.add(upstream[rows], carried[:count], out=of_states[rows])
-            torch.mul(factors[rows], of_state[:, None], out=gradients[rows])
-            kept = of_state * update[rows]
+        of_tokens = [each.split(counts) for each in (upstream, of_states, factors, gradients, flat, update)]
+        for step, rows in reversed(list(enumerate(zip(*of_tokens, strict=True)))):
+            row_upstream, row_states, row_factors, row_gradients, row_flat, row_update = rows
+            to_before = carried[: len(row_flat)]
+            of_state = torch.add(row_upstream, to_before, out=row_states)
+            torch.mul(row_factors, of_state[:, None], out=row_gradients)
+            if step == 0:  # nothing is learnt about the state before the first token
+                break
+            torch.mul(of_state, row_update, out=to_before)
             if low:
-                torch.add(kept, flat[rows].bfloat16() @ back, out=carried[:count])
+                to_before.add_(row_flat.bfloat16() @ back)
             else:
-                torch.addmm(kept, flat[rows], back, out=carried[:count])
-            end -= count
-        of_state_weights, of_state_bias = _summed(flat, before), flat.sum(0)
+                to_before.addmm_(row_flat, back)
+        of_state_weights, of_state_bias = _summed(flat[n:], before[n:]), flat.sum(0)
         # For the inputs only the candidate's part differs.
         torch.mul(to_candidate, of_states, out=gradients[:, 2])
-        return _times(flat, weights), _summed(flat, values), of_state_weights, flat.sum(0), of_state_bias, None
+        of_bias = torch.cat([of_state_bias[: 2 * size], gradients[:, 2].sum(0)])
+        return _times(flat, weights), _summed(flat, values), of_state_weights, of_bias, of_state_bias, None
 
 
 class Places:
