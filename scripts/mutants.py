@@ -1,5 +1,6 @@
 """Draw a sample of cosmic-ray's mutants, and run the tests of the module that one of them changes.
 
+cosmic-ray baseline mutants.toml
 cosmic-ray init mutants.toml mutants.sqlite
 python -m scripts.mutants sample mutants.sqlite --size 200 --seed 1
 cosmic-ray exec mutants.toml mutants.sqlite
@@ -11,6 +12,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
@@ -22,7 +24,10 @@ FIXTURES = (
     "tests.metrics.scoring.explain.conftest",
 )
 PLUGINS = ("no:django", "no:randomly", "no:cacheprovider", *FIXTURES)
-OPTIONS = ["-q", "-x", "-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", *(f"-p{name}" for name in PLUGINS)]
+# What needs a database would fail without any mutant.
+IGNORED = "--ignore-glob=*_in_the_database.py"
+SETTINGS = ["-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", IGNORED]
+OPTIONS = ["-q", "-x", *SETTINGS, *(f"-p{name}" for name in PLUGINS)]
 
 
 def sample(session: Path, size: int, seed: int) -> None:
@@ -42,15 +47,27 @@ def sample(session: Path, size: int, seed: int) -> None:
 def test() -> int:
     """Run the tests of the module that differs from the last commit; return pytest's exit status.
 
-    Without a test file of the module's name these are all tests of its folder.
+    If no module differs, run all tests that any mutant is tried on: they must pass.
     """
     diff = ["git", "diff", "--name-only", "--", "*.py"]
-    changed = Path(subprocess.run(diff, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()[0])
-    folder = Path("tests") / changed.parent
-    tests = folder / f"test_{changed.stem}.py"
-    if not (ROOT / tests).exists():
-        tests = folder
-    return subprocess.run([sys.executable, "-m", "pytest", *OPTIONS, str(tests)], cwd=ROOT, check=False).returncode
+    changed = subprocess.run(diff, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    tests = [tests_of(Path(changed[0]))] if changed else [Path("tests") / package for package in packages()]
+    return subprocess.run([sys.executable, "-m", "pytest", *OPTIONS, *tests], cwd=ROOT, check=False).returncode
+
+
+def tests_of(module: Path) -> Path:
+    """Return the test file of the module's name, or else the nearest folder that has tests."""
+    folder = Path("tests") / module.parent
+    own = folder / f"test_{module.stem}.py"
+    if (ROOT / own).exists():
+        return own
+    return next(each for each in (folder, *folder.parents) if any((ROOT / each).glob("test_*.py")))
+
+
+def packages() -> list[str]:
+    """Return the packages that mutants are made of."""
+    settings = tomllib.loads((ROOT / "mutants.toml").read_text())
+    return list(settings["cosmic-ray"]["module-path"])
 
 
 def main() -> int:
