@@ -1,0 +1,1 @@
+"""A whole installation in one archive: database, corpora, trained models, and the key that opens what is encrypted."""
