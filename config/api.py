@@ -35,7 +35,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
         body = {"detail": error.message, "rows": error.rows, "total": error.total}
         return Response(body, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, AnnotationError):
-        code = status.HTTP_409_CONFLICT if isinstance(error, Overtaken) else status.HTTP_400_BAD_REQUEST
+        code: int = status.HTTP_409_CONFLICT if isinstance(error, Overtaken) else status.HTTP_400_BAD_REQUEST
         return Response({"detail": error.message, "fields": error.fields}, status=code)
     if isinstance(error, LimitReached):
         headers = {"Retry-After": str(error.seconds)}

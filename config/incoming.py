@@ -5,7 +5,7 @@ database refuses such a value, or one of two concurrent requests, the request ge
 Any other error of the database is an error of the program.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -70,11 +70,10 @@ HEADER_PROBLEM = "assay.header_problem"  # no header of a request has this name 
 class Application(WSGIHandler):
     """Django's handler, which would fail at a charset such as ``base64`` before any middleware runs."""
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
         if problem := header_problem(environ):
             environ = environ | {"CONTENT_TYPE": "", "CONTENT_LENGTH": "", HEADER_PROBLEM: problem}
-        answer: Iterable[bytes] = super().__call__(environ, start_response)
-        return answer
+        return super().__call__(environ, start_response)
 
 
 class GuardedApplication(Application):
@@ -89,7 +88,7 @@ class GuardedApplication(Application):
         self.is_checked = False
         self.check()
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> HttpResponseBase:
         if not self.is_checked:
             self.check()
         return super().__call__(environ, start_response)

@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from annotation.core.forms import NamingForm
 
-NOT_SIGNED_IN = {
+NOT_SIGNED_IN: dict[str, Any] = {
     "invalid_login": "No account has this username and password. Capital and small letters differ.",
     "inactive": "This account is switched off. An administrator can switch it on.",
 }
@@ -36,7 +36,7 @@ class ResetForm(NamingForm, PasswordResetForm):
         email.label, email.error_messages["invalid"] = "Email address", "Give an address such as ada@example.org."
 
 
-class NewPasswordForm(NamingForm, SetPasswordForm):
+class NewPasswordForm(NamingForm, SetPasswordForm):  # type: ignore[type-arg] # not generic at run time
     """A new password, twice. What it must be stands below the first field, and problems at that one."""
 
     error_messages = {"password_mismatch": "The two differ. Type the new password again in both."}

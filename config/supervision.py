@@ -108,7 +108,7 @@ class Process(Part):
     def is_stuck(self) -> bool:
         """Return whether it no longer gives the signs of life that it gave, or was stopped by a signal for a while."""
         with suppress(BlockingIOError):
-            if os.read(self.pulse, 4096):
+            if self.pulse is not None and os.read(self.pulse, 4096):
                 self.has_pulse, self.alive_at = True, time.monotonic()
         now = time.monotonic()
         if self.process.status() != psutil.STATUS_STOPPED:

@@ -60,7 +60,7 @@ class Writer:
             info.uid = info.gid = 0
             info.uname = info.gname = ""
             hashed = _Hashed(file, lambda count: self._report(name, count))
-            self._archive.addfile(info, hashed)  # type: ignore[arg-type] # it only reads
+            self._archive.addfile(info, hashed)
         self.members[name] = Member(info.size, hashed.digest.hexdigest())
 
     def close(self, contents: Contents) -> None:

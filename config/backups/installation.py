@@ -93,7 +93,7 @@ class Installation:
         # The password is in the environment, because arguments are shown to all users of the machine.
         try:
             environment = {**os.environ, **self._address()}
-            command = [self.binaries / program, *arguments]
+            command = [str(self.binaries / program), *arguments]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         except OSError as error:
             raise AnnotationError(f"{self.binaries / program} cannot be run: {error.strerror}.") from error
