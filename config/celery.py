@@ -10,6 +10,7 @@ from celery.signals import (
     after_task_publish,
     beat_embedded_init,
     beat_init,
+    before_task_publish,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -96,14 +97,25 @@ def report_scheduler(**_: Any) -> None:
         connection.close()
 
 
+@before_task_publish.connect  # type: ignore[untyped-decorator] # Celery has no types
+def send_request_id(headers: dict[str, Any], **_: Any) -> None:
+    """Let a task's log lines have the id of the request that it was sent by."""
+    if request_id := structlog.contextvars.get_contextvars().get("request_id"):
+        headers["request_id"] = request_id
+
+
 @task_prerun.connect  # type: ignore[untyped-decorator] # Celery has no types
-def begin_task(**_: Any) -> None:
+def begin_task(task_id: str, task: Any, **_: Any) -> None:
     liveness.busy = True
+    names = {"task": task.name, "task_id": task_id, "request_id": task.request.get("request_id")}
+    bound = structlog.contextvars.bind_contextvars(**{key: value for key, value in names.items() if value})
+    task.request.update(log_names=bound)
 
 
 @task_postrun.connect  # type: ignore[untyped-decorator] # Celery has no types
-def end_task(**_: Any) -> None:
+def end_task(task: Any, **_: Any) -> None:
     liveness.busy = False
+    structlog.contextvars.reset_contextvars(**task.request.get("log_names", {}))
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator] # Celery has no types

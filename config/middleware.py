@@ -11,29 +11,49 @@ from django.shortcuts import render
 from django.views.defaults import page_not_found
 
 from annotation.core.errors import LimitReached
+from annotation.core.progress import noop
 from annotation.rating.views.access import LinkGone
 from annotation.rating.views.pages import link_gone
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
-QUIET_PATHS = ("/healthz", "/static/")
+QUIET_PATHS = ("/healthz", "/metrics", "/static/")
 
 
 class RequestLog:
+    """One line for each request. Its id is in every line that it causes, also of workers, and in the answer's head."""
+
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
         self.log = structlog.get_logger("assay.request")
+        self.observe = observer()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=uuid.uuid4().hex[:12])
+        request_id = uuid.uuid4().hex[:12]
+        structlog.contextvars.bind_contextvars(request_id=request_id)
         began = time.perf_counter()
         response = self.get_response(request)
+        response.headers["X-Request-ID"] = request_id
         if not request.path.startswith(QUIET_PATHS):
-            milliseconds = round(1000 * (time.perf_counter() - began), 1)
+            seconds = time.perf_counter() - began
+            self.observe(request, response, seconds)
             self.log.info(
-                "request", method=request.method, path=request.path, status=response.status_code, ms=milliseconds
+                "request",
+                method=request.method,
+                path=request.path,
+                status=response.status_code,
+                ms=round(1000 * seconds, 1),
             )
         return response
+
+
+def observer() -> Callable[[HttpRequest, HttpResponse, float], None]:
+    """Return what counts requests for /metrics, or what does nothing if no one may read that."""
+    if not settings.METRICS_TOKEN:
+        return noop
+    from config.monitoring.requests import observe
+
+    return observe
 
 
 class PlainNotFound:

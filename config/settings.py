@@ -1,5 +1,6 @@
 """The only file that reads the environment. Every setting has a working default; NAME_FILE names a secret's file."""
 
+import os
 import secrets
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -297,3 +298,11 @@ LOG_FORMAT = env.str("LOG_FORMAT", "console" if DEBUG else "json")
 LOG_LEVEL = env.str("LOG_LEVEL", "INFO")
 LOGGING_CONFIG = "config.logs.configure"
 LOGGING = {"format": LOG_FORMAT, "level": LOG_LEVEL}
+
+# --- Monitoring: /metrics for Prometheus, with a token only ----------------------------------------------------------
+
+METRICS_TOKEN = secret("METRICS_TOKEN")
+MONITORING_DIR = DATA_DIR / "monitoring" if METRICS_TOKEN else None  # each process of web counts in a file there
+if MONITORING_DIR:
+    MONITORING_DIR.mkdir(parents=True, exist_ok=True)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(MONITORING_DIR)  # its library reads no other setting

@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from config import views
+from config.monitoring.views import metrics as monitoring
 from config.passwords import AdminSignInForm, LimitedPasswordChangeView, NewPasswordForm
 
 admin.site.login_form = AdminSignInForm
@@ -13,6 +14,7 @@ urlpatterns = [
     path("", views.home, name="home"),
     path("help/", include("config.help.urls")),
     path("healthz", views.healthz, name="healthz"),
+    path("metrics", monitoring, name="monitoring"),
     path("accounts/password_reset/", views.password_reset, name="password_reset"),
     path("accounts/password_change/", LimitedPasswordChangeView.as_view(), name="password_change"),
     path("admin/password_change/", LimitedPasswordChangeView.as_view()),  # instead of the administration's own

@@ -161,6 +161,9 @@ class Command(BaseCommand):
         if settings.DEMO:
             call_command("load_demo")
         heartbeats_forget()
+        if settings.MONITORING_DIR:
+            for counts in settings.MONITORING_DIR.glob("*.db"):  # of processes of an earlier start
+                counts.unlink()
         connections.close_all()
 
     def start_parts(self, host: str, port: int, web_workers: int) -> None:

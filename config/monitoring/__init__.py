@@ -1,0 +1,1 @@
+"""What an installation says of itself to Prometheus, at /metrics."""
