@@ -46,10 +46,10 @@ run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
 test: $(VENV)/installed-torch  ## run every test
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) $(TESTS)
 
 test-fast: $(VENV)/installed-torch  ## without browser, worker, and what took long the last time
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --fast -m "not browser and not worker" $(TESTS)
 
 fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
 	@$(BIN)/python -m scripts.fuzz --files $(FUZZ_FILES) --imports $(FUZZ_IMPORTS) --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
