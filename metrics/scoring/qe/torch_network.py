@@ -51,8 +51,8 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         low = _is_low(values)
         transposed = state_weights.bfloat16().t() if low else state_weights.t()
         hidden = values.new_zeros(counts[0], size)
-        of_tokens = (gates, gates[:, : 2 * size], gates[:, 2 * size :], inputs[:, 2 * size :])
-        of_tokens += (both, both[:, :size], both[:, size:], candidate, states)
+        of_inputs = (gates, gates[:, : 2 * size], gates[:, 2 * size :], inputs[:, 2 * size :])
+        of_tokens = (*of_inputs, both, both[:, :size], both[:, size:], candidate, states)
         for step, rows in enumerate(zip(*(each.split(counts) for each in of_tokens), strict=True)):
             row_gates, of_both, state_part, input_part, row_both, reset, update, row_candidate, row_states = rows
             before = hidden[: len(row_gates)]
