@@ -59,7 +59,7 @@ lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff format --check .
 	@git ls-files -z 'templates/*.html' 'templates/**/*.html' | xargs -0 $(BIN)/djade --target-version 5.2 --check
 
-types: $(VENV)/installed-dev  ## mypy, strict on pure packages and services
+types: $(VENV)/installed-dev  ## mypy, strict, benchmarks included
 	@SECRET_KEY=types-only DATABASE_URL=postgresql://types-only@127.0.0.1/none $(BIN)/mypy
 
 contracts: $(VENV)/installed-dev  ## who may import whom
