@@ -46,10 +46,10 @@ run: $(VENV)/installed  ## start everything, the demo included; Ctrl-C stops it
 	@DEBUG=1 ASSAY_DEMO=1 exec $(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
 test: $(VENV)/installed-torch  ## run every test
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) $(TESTS)
 
 test-fast: $(VENV)/installed-torch  ## without browser, worker, and what took long the last time
-	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --dist loadfile --no-loadscope-reorder --fast -m "not browser and not worker" $(TESTS)
+	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --fast -m "not browser and not worker" $(TESTS)
 
 fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
 	@$(BIN)/python -m scripts.fuzz --files $(FUZZ_FILES) --imports $(FUZZ_IMPORTS) --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)
@@ -59,7 +59,7 @@ lint: $(VENV)/installed-dev  ## ruff and djade
 	@$(BIN)/ruff format --check .
 	@git ls-files -z 'templates/*.html' 'templates/**/*.html' | xargs -0 $(BIN)/djade --target-version 5.2 --check
 
-types: $(VENV)/installed-dev  ## mypy, strict on pure packages and services
+types: $(VENV)/installed-dev  ## mypy, strict, benchmarks included
 	@SECRET_KEY=types-only DATABASE_URL=postgresql://types-only@127.0.0.1/none $(BIN)/mypy
 
 contracts: $(VENV)/installed-dev  ## who may import whom

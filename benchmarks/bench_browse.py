@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -108,7 +109,7 @@ def answers(releases: dict[int, Release], user: Any) -> list[dict[str, Any]]:
             taken = []
             for _ in range(TIMES):
                 cache.clear()
-                seconds, answer = timed(lambda address=address: client.get(address))
+                seconds, answer = timed(partial(client.get, address))
                 if answer.status_code != 200:
                     raise RuntimeError(f"{address} was answered with status {answer.status_code}.")
                 taken.append(1000 * seconds)

@@ -243,6 +243,8 @@ class Stack:
 
     def processor_seconds(self) -> dict[str, float]:
         """Return the seconds of the processor that web and database have taken."""
+        if self.web is None:
+            raise RuntimeError("The web part has not been started.")
         postmaster = psutil.Process(int((self.home / "postgres/data/postmaster.pid").read_text().split()[0]))
         return {"web": _processor_seconds(psutil.Process(self.web.pid)), "database": _processor_seconds(postmaster)}
 

@@ -149,9 +149,9 @@ def printed(run: Callable[[], list[dict[str, Any]]], measure: Callable[[], list[
     if MEASURE in sys.argv:
         print(json.dumps(measure()))
         return
-    from benchmarks.__main__ import table
+    from benchmarks.__main__ import HEADINGS, table
 
-    print(table(run()))
+    print(table(run(), HEADINGS))
 
 
 if __name__ == "__main__":

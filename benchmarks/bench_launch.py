@@ -7,6 +7,7 @@ Works in a process of its own on a PostgreSQL of its own, durable as in producti
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,7 +64,10 @@ def launched(project: Project, slots: int) -> tuple[Campaign, float]:
 
     dataset = make_dataset(project, slots // RATINGS_PER_UNIT // SYSTEMS)
     draft = CampaignDraft(
-        dataset, f"{slots} slots", [CriterionDraft("quality", "How good is it?")], ratings_per_unit=RATINGS_PER_UNIT
+        name=f"{slots} slots",
+        dataset=dataset,
+        criteria=[CriterionDraft("quality", "How good is it?")],
+        ratings_per_unit=RATINGS_PER_UNIT,
     )
     campaign = campaign_create(project=project, draft=draft)
     seconds, campaign = timed(lambda: campaign_launch(campaign=campaign))
@@ -112,7 +116,7 @@ def hand_out(campaign: Campaign) -> float:
         rater = rater_create(project=campaign.project)
         participation_start(campaign=campaign, rater=rater)
         for _ in range(ANSWERS // 3):
-            seconds, shown = timed(lambda rater=rater: unit_request(campaign=campaign, rater=rater))
+            seconds, shown = timed(partial(unit_request, campaign=campaign, rater=rater))
             if shown is None:
                 raise RuntimeError(f"{campaign} has nothing left to rate.")
             taken.append(1000 * seconds)
@@ -137,7 +141,7 @@ def dashboard(campaign: Campaign, user: Any) -> list[dict[str, Any]]:
         address = reverse(f"annotation:{view}", args=[campaign.project.slug, campaign.pk])
         taken = []
         for _ in range(9):
-            seconds, answer = timed(lambda address=address: client.get(address))
+            seconds, answer = timed(partial(client.get, address))
             if answer.status_code != 200:
                 raise RuntimeError(f"{address} was answered with status {answer.status_code}.")
             taken.append(1000 * seconds)
@@ -158,7 +162,7 @@ def judge(campaign: Campaign) -> None:
     raters = [rater_create(project=campaign.project) for _ in range(100)]
     for rater in raters:
         participation_start(campaign=campaign, rater=rater)
-    parameters = {
+    parameters: dict[str, Any] = {
         "campaign": campaign.pk,
         "raters": [rater.pk for rater in raters],
         "criterion": Criterion.objects.get(campaign=campaign).pk,

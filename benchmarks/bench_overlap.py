@@ -65,7 +65,8 @@ def theirs(scorer: Any, hypotheses: list[str], references: list[list[str]]) -> f
 
 
 def ours(metric: Metric, systems: list[list[str]], references: list[list[str]]) -> list[float]:
-    return Workspace(Segments(systems, references)).statistics(metric).system_scores().tolist()
+    scores: list[float] = Workspace(Segments(systems, references)).statistics(metric).system_scores().tolist()
+    return scores
 
 
 def check(name: str, score: float, expected: float) -> None:

@@ -64,7 +64,7 @@ def products(learner: Learner, options: QualityOptions) -> float:
     return float(3 * (encoders + layers))  # forwards, and backwards to the inputs and to the weights
 
 
-class Plain(nn.Module):
+class Plain(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
     """The same network from PyTorch's own layers."""
 
     def __init__(self, learner: Learner, options: QualityOptions) -> None:

@@ -126,7 +126,8 @@ def permuted_by_a_loop(first: Floats, second: Floats, human: Floats, rng: np.ran
     for _ in range(DRAWS):
         swap = rng.random(first.size) < 0.5
         a, b = np.where(swap, second, first), np.where(swap, first, second)
-        as_extreme += abs(stats.pearsonr(a, human).statistic - stats.pearsonr(b, human).statistic) >= abs(observed)
+        difference = stats.pearsonr(a, human).statistic - stats.pearsonr(b, human).statistic
+        as_extreme += int(abs(difference) >= abs(observed))
     return float((as_extreme + 1) / (DRAWS + 1))
 
 
@@ -155,7 +156,7 @@ def run() -> list[dict[str, Any]]:
     other = metric[:, ::-1] + rng.normal(size=metric.shape)
     two, three = (metric.T, human.T), (metric.T, other.T, human.T)
     size = f"{SYSTEMS} systems, {ITEMS} items"
-    rows = (
+    rows: tuple[tuple[str, Callable[[], Any], Callable[[], Any], str, str], ...] = (
         (
             f"Tie calibration, {size}",
             lambda: tie_calibrated_accuracy(metric, human),

@@ -15,6 +15,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def measure() -> list[dict[str, Any]]:
     rows = [row(f"{SEGMENTS:,} segments with {REFERENCES} references each copied into the database", loading, "s")]
     for metric in METRICS:
         run_id = run_id_for(release, system, metric)
-        seconds, memory = timed(lambda run_id=run_id: by_two_workers(run_id))
+        seconds, memory = timed(partial(by_two_workers, run_id))
         done = ScoreRun.objects.get(pk=run_id)
         if done.state != "done":
             raise RuntimeError(done.error)
@@ -68,7 +69,7 @@ def measure() -> list[dict[str, Any]]:
                 target="under 1",
             ),
         ]
-        repeated, _ = timed(lambda metric=metric: run_id_for(release, system, metric))
+        repeated, _ = timed(partial(run_id_for, release, system, metric))
         rows.append(row(f"… requested again: {metric} is looked up, its outputs hashed", repeated, "s"))
     return rows
 

@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 from metrics.scoring.delta_bleu import corpus_delta_bleu
 from metrics.scoring.metric import MetricStatistics, Workspace
@@ -114,7 +114,7 @@ def corpus_row(
     hypotheses: list[str], references: list[list[str]], weights: list[list[float]], max_order: int
 ) -> dict[str, Any]:
     """Compare ΔBLEU of one system with sacrebleu's BLEU, after checking that they agree with unit weights."""
-    options = {"max_order": max_order, "tokenize": "whitespace"}
+    options: dict[str, Any] = {"max_order": max_order, "tokenize": "whitespace"}
     ours = corpus_delta_bleu(
         hypotheses, references, [[1.0] * len(segment_weights) for segment_weights in weights], **options
     ).score

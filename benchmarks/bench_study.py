@@ -14,7 +14,8 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+import numpy.typing as npt
+from sacrebleu.metrics.bleu import BLEU
 from scipy import stats
 
 from benchmarks.bench_scoring import SEGMENTS, SYSTEMS, corpus
@@ -59,12 +60,16 @@ def paper_scale() -> Data:
 
 
 def study_metric(
-    table: MatchTable, name: str, label: str, weights: np.ndarray, mask: np.ndarray | None, order: int = 2
-):
+    table: MatchTable,
+    name: str,
+    label: str,
+    weights: npt.NDArray[np.float64],
+    mask: npt.NDArray[np.bool_] | None,
+    order: int = 2,
+) -> StudyMetric:
     statistics = get_metric(name, max_order=order).statistics(table, weights=weights, reference_mask=mask)
-    return StudyMetric(
-        label, statistics.packed, statistics.aggregate, statistics.valid.all(axis=0), statistics.aggregate.clamped
-    )
+    scored = np.asarray(statistics.valid.all(axis=0))
+    return StudyMetric(label, statistics.packed, statistics.aggregate, scored, statistics.aggregate.clamped)
 
 
 def table_metrics(table: MatchTable, data: Data) -> list[StudyMetric]:

@@ -7,6 +7,7 @@ Works in a process of its own on a PostgreSQL of its own, durable as in producti
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def views(release: Release, user: Any, *, status: int) -> dict[str, float]:
         address, taken = reverse(f"annotation:{page}", args=where), []
         for _ in range(TIMES):
             cache.clear()
-            seconds, answer = timed(lambda address=address: client.get(address))
+            seconds, answer = timed(partial(client.get, address))
             if answer.status_code != status:
                 raise RuntimeError(f"{address} was answered with status {answer.status_code}, not {status}.")
             taken.append(1000 * seconds)
@@ -123,7 +124,7 @@ def computed(release: Release) -> list[float]:
     for part in (FiguresPart.ATTENTION, FiguresPart.SENSITIVITY, FiguresPart.INFLUENCE, FiguresPart.TEXTS):
         figures, _ = figures_request(release=release, part=part)
         cache.clear()
-        seconds, _ = timed(lambda pk=figures.pk: figures_compute(figures_id=pk))
+        seconds, _ = timed(partial(figures_compute, figures_id=figures.pk))
         taken.append(seconds)
     return taken
 

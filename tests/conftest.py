@@ -13,11 +13,11 @@ from django.core.cache import cache
 from django.db import OperationalError, connection, transaction
 from django.test import Client, TransactionTestCase
 from psycopg.errors import DeadlockDetected
-from xdist.scheduler import LoadFileScheduling
 
 from annotation.models import Membership, Project, Role, User
 from tests.durations import seconds_by_file
 from tests.migrated import copy_what_is_migrated
+from tests.processes import NUMBER, scope_of
 from tests.snapshots import PROJECT_ID, may_copy
 from tests.worker import Nursery, Worker, running_nursery, running_worker
 
@@ -46,33 +46,6 @@ LONG = (
     "tests/annotation/references/releases/test_files.py",
 )
 NOTICEABLE = 4  # seconds of a file; shorter ones follow in random order
-
-
-# Files that copy one large world, or import PyTorch: one process runs them all and does it once.
-TOGETHER = {
-    "tests/api/": "api",
-    "tests/annotation/overview/": "api",
-    "tests/annotation/removal/": "api",
-    "tests/annotation/transfer/test_moving.py": "api",
-    "tests/demo/": "demo",
-    "tests/annotation/demo/": "demo",
-    **dict.fromkeys(("tests/metrics/scoring/qe/", "tests/metrics/cli/test_quality.py"), "torch"),
-    "tests/metrics/services/test_quality_training.py": "torch",
-}
-
-
-def scope_of(nodeid: str) -> str:
-    """Return the name of what one process runs as a whole: a file, or the files that copy one world."""
-    return next((name for folder, name in TOGETHER.items() if nodeid.startswith(folder)), nodeid.split("::")[0])
-
-
-class _Scheduler(LoadFileScheduling):
-    def _split_scope(self, nodeid: str) -> str:
-        return scope_of(nodeid)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling:
-    return _Scheduler(config, log)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -113,7 +86,7 @@ def pytest_collection() -> Iterator[None]:
 def folder_of_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder that all processes of this run share."""
     own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    return own.parent if NUMBER in os.environ else own
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,12 @@ The shortest time of all runs counts, so that a busy machine makes no test slow.
 run; tests of a file that never ran, as in a fresh clone, count as long if they use the database.
 """
 
-import os
 from collections import Counter
 
 import pytest
 
 LONG = 0.1  # seconds, set-up and clean-up included
 CACHE_KEY = "assay/durations"
-IS_XDIST_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 
 _seconds: Counter[str] = Counter()
 
@@ -40,7 +38,7 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if IS_XDIST_WORKER or session.config.getoption("fast") or not hasattr(session.config, "cache"):
+    if session.config.getoption("fast") or not hasattr(session.config, "cache"):
         return
     known = _known(session.config)
     measured = {test: round(min(seconds, known.get(test, seconds)), 3) for test, seconds in _seconds.items()}

@@ -14,7 +14,7 @@ if "DATABASE_URL" not in os.environ:
         home / "postgres", {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
     )
     server.hold()
-    # pytest-xdist's workers inherit these and share the server.
+    # Processes that tests start inherit these and share the server.
     os.environ["DATABASE_URL"] = server.url()
     os.environ["ASSAY_DATA_DIR"] = str(home)
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import pytest
 from django.db import transaction
+from django.template import engines, loader
 from django.test import Client
 from django.urls import get_resolver, reverse
 from django.urls.resolvers import URLResolver
@@ -164,9 +165,25 @@ def is_right(client: Client, role: Role | None, least: Role | None, method: str,
     return answer.status_code not in (403, 405) and answer.status_code < 500
 
 
+@pytest.fixture
+def _shortened_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render the page of a refusal once in a test, afterwards its reason alone: hundreds are the same."""
+    get_template, rendered = loader.get_template, set()
+    reason = engines["django"].from_string("{{ exception }}")
+
+    def first_or_reason(name: str, using: str | None = None) -> object:
+        if name in rendered:
+            return reason
+        rendered.update({name} & {"403.html", "404.html"})
+        return get_template(name, using)
+
+    monkeypatch.setattr(loader, "get_template", first_or_reason)
+
+
 @pytest.mark.parametrize("who", ["visitor", "outsider", "viewer", "manager", "owner"])
 @pytest.mark.parametrize("method", ["get", "post"])
 @pytest.mark.django_db
+@pytest.mark.usefixtures("_shortened_refusals")
 def test_pages_are_open_to_the_declared_roles_only(
     who: str,
     method: str,

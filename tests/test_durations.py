@@ -8,8 +8,7 @@ from tests.conftest import begin_with_the_longest
 pytest_plugins = ["pytester"]
 
 
-def test_fast_skips_slow_tests_and_runs_new_ones(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.durations.IS_XDIST_WORKER", False)
+def test_fast_skips_slow_tests_and_runs_new_ones(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("from tests.durations import *")
     pytester.makepyfile(
         """

@@ -54,9 +54,9 @@ class Case:
 
 def held(low: npt.ArrayLike, truth: npt.ArrayLike, high: npt.ArrayLike) -> Hits:
     """Return whether each interval holds its truth; NaN where there is none."""
-    ends = np.asarray(low, np.float64), np.asarray(high, np.float64)
-    inside = ((ends[0] <= truth) & (truth <= ends[1])).astype(np.float64)
-    return np.where(np.isnan(ends[0]), np.nan, inside)
+    lows, truths, highs = (np.asarray(values, np.float64) for values in (low, truth, high))
+    inside = ((lows <= truths) & (truths <= highs)).astype(np.float64)
+    return np.where(np.isnan(lows), np.nan, inside)
 
 
 def rejected(pvalue: npt.ArrayLike, level: float = 0.05) -> Hits:

@@ -24,7 +24,7 @@ def bootstrapped(rng: np.random.Generator, drawn: Floats) -> tuple[float, Interv
     resamples = drawn[rng.integers(len(drawn), size=(REPLICATES, len(drawn)))]
     x, y = np.moveaxis(resamples - resamples.mean(axis=1, keepdims=True), -1, 0)
     replicates = (x * y).sum(axis=1) / np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    return float(np.corrcoef(drawn.T)[0, 1]), Interval(*np.quantile(replicates, (0.025, 0.975)).tolist())
+    return float(np.atleast_2d(np.corrcoef(drawn.T))[0, 1]), Interval(*np.quantile(replicates, (0.025, 0.975)).tolist())
 
 
 def pool(rng: np.random.Generator, sizes: tuple[int, ...]) -> Pooled:

@@ -125,7 +125,8 @@ def drawn(key: str, made: World, seed: int, of: Of) -> Floats:
     value, everything = ParameterValue(made.scores[..., None], _only, made.scores), np.ones(made.human.shape, bool)
     if of in (other_items, other_items_and_systems):
         draws = joined([shard_draws([Drawn(value, everything)], made.human, seed=seed, number=0, size=DRAWS)])
-        return (draws.over_items if of is other_items else draws.over_items_and_systems)[key][0]
+        both = draws.over_items if of is other_items else draws.over_items_and_systems
+        return np.asarray(both[key][0], np.float64)
     raters = None if of is other_systems else made.ratings
     (found,) = system_draws([value], made.human, everything, raters=raters, seed=seed, n_draws=DRAWS)
     return _of_raters(found, of)[key]

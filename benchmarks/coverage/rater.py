@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from annotation.weighting.checks import CheckLog, check_accuracy, self_consistency
-from annotation.weighting.degraded import degraded_test
+from annotation.weighting.degraded import DegradedTest, degraded_test
 from annotation.weighting.exclusion.applying import judge_raters
 from annotation.weighting.exclusion.log import RatingLog
 from annotation.weighting.exclusion.others import agreement_of_others
@@ -58,7 +58,7 @@ def consistency(rng: np.random.Generator, *, measure: str, n: int) -> Hits:
     return held(getattr(result, f"{measure}_low"), truth, getattr(result, f"{measure}_high"))
 
 
-def degraded(rng: np.random.Generator, *, n: int, others: int, lower: float) -> tuple[object, Floats]:
+def degraded(rng: np.random.Generator, *, n: int, others: int, lower: float) -> tuple[DegradedTest, Floats]:
     """Return the test of raters who find degraded texts lower by so many points, and the true probability."""
     noise = rng.uniform(0.4, 1.2, RATERS)
 
@@ -75,17 +75,17 @@ def degraded(rng: np.random.Generator, *, n: int, others: int, lower: float) -> 
 
 def degraded_interval(rng: np.random.Generator, *, n: int) -> Hits:
     result, truth = degraded(rng, n=n, others=40, lower=1.5)
-    return held(result.auc_low, truth, result.auc_high)  # type: ignore[attr-defined]
+    return held(result.auc_low, truth, result.auc_high)
 
 
 def degraded_null(rng: np.random.Generator, *, n: int) -> Hits:
-    return rejected(degraded(rng, n=n, others=40, lower=0.0)[0].pvalue)  # type: ignore[attr-defined]
+    return rejected(degraded(rng, n=n, others=40, lower=0.0)[0].pvalue)
 
 
 def honest_flagged(rng: np.random.Generator, *, n: int) -> Hits:
     """Return whether the default rule flags honest raters, who find degraded texts two points lower."""
-    pvalue = degraded(rng, n=n, others=40, lower=2.0)[0].pvalue  # type: ignore[attr-defined]
-    return (pvalue >= 0.05).astype(np.float64)
+    pvalue = degraded(rng, n=n, others=40, lower=2.0)[0].pvalue
+    return np.asarray(pvalue >= 0.05, np.float64)
 
 
 def summary(rng: np.random.Generator, *, measure: str, n: int) -> Hits:

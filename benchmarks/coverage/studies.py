@@ -189,7 +189,7 @@ def three(rng: np.random.Generator, n: int) -> Floats:
 
 
 def williams(rng: np.random.Generator, *, n: int) -> Hits:
-    r = np.corrcoef(three(rng, n))
+    r = np.atleast_2d(np.corrcoef(three(rng, n)))
     return rejected([williams_test(r[0, 1], r[0, 2], r[1, 2], n).pvalue])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ def campaign(
     rater = np.broadcast_to(drawn(rng, n_items, n_raters, k), shape)
     values = people.answers(np.broadcast_to((quality + offsets[:, None])[:, :, None], shape), rater, rng)
     system, item, _ = np.indices(shape)
-    return Campaign(*(part.ravel() for part in (system, item, rater, values)))
+    return Campaign(system.ravel(), item.ravel(), rater.ravel(), values.ravel())
 
 
 @cache
@@ -107,7 +108,7 @@ def _tastes(rng: np.random.Generator, offsets: Floats, n_items: int, n_raters: i
     severity = rng.normal(0, 0.5, n_raters)
     values = offsets[system] + on_item[system, item] + by_rater[system, rater] + severity[rater]
     values += rng.normal(0, 0.7, shape)
-    return Campaign(*(part.ravel() for part in (system, item, rater, values)))
+    return Campaign(system.ravel(), item.ravel(), rater.ravel(), values.ravel())
 
 
 # --- Preferences ------------------------------------------------------------------------------------------------------
@@ -207,7 +208,11 @@ def _rated(n_items: int, n_raters: int, k: int, world: World = PLAIN) -> str:
 
 
 def _compared(of: str) -> tuple[Setting, ...]:
-    tests = {"order": order, "equal": equal_strengths, "all equal": partial(equal_strengths, corrected=True)}
+    tests: dict[str, Callable[..., Hits]] = {
+        "order": order,
+        "equal": equal_strengths,
+        "all equal": partial(equal_strengths, corrected=True),
+    }
     trial = tests.get(of) or partial(strength, of=of)
     return tuple(
         Setting(

@@ -15,6 +15,10 @@ NUMBER_WIDTHS = """() => ["11111", "08648"].map((digits) => {
     cell.textContent = digits;
     return cell.getBoundingClientRect().width;
 })"""
+PALE = """<!doctype html><html lang="en"><title>Pale</title><main><h1>Pale</h1>
+    <p id="paragraph" style="color: #ccc">Hard to read</p>
+    <p style="color: #ccc"><!-- no text of its own --><b id="within">Hard to read</b></p>
+    <input id="field" aria-label="Name" value="Hard to read" style="color: #ccc; background: #fff"></main></html>"""
 FOCUSED = "document.activeElement.innerText.trim().split(/\\s+/)[0]"
 
 
@@ -30,6 +34,13 @@ def styleguide(live_server):
 
 def test_every_component_is_accessible_and_fits_the_screen(new_page, styleguide):
     assert_everyone_can_read(styleguide(new_page(**PHONE)))
+
+
+def test_a_text_of_too_little_contrast_is_found_wherever_it_is(page_desktop):
+    page_desktop.set_content(PALE)
+    with pytest.raises(AssertionError, match="color-contrast") as found:
+        assert_no_barrier(page_desktop)
+    assert [name for name in ("#paragraph", "#within", "#field") if name not in str(found.value)] == []
 
 
 def test_its_own_fonts_are_used_with_digits_of_one_width(page_desktop, styleguide):

@@ -1,7 +1,10 @@
 """The explanation of ΔBLEU by pointer, keyboard and touch, and without JavaScript."""
 
+import re
+
 import pytest
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, assert_no_barrier, sign_in
 from tests.metrics.conversations import ARABIC, Conversations, make_conversations
@@ -77,13 +80,13 @@ def test_choosing_a_reference_marks_its_n_grams_and_updates_the_url(live_server,
     marked = page.locator(".gram-text .is-on").all_inner_texts()
     assert marked == ["not", "not"]
     assert highlighted(page, 5) == ["not"]
-    assert "reference=5" in page.url
+    expect(page).to_have_url(re.compile("reference=5"))
 
     page.reload()
     assert page.locator(".gram-text .is-on").all_inner_texts() == ["not", "not"]
     page.keyboard.press("Escape")
     assert page.locator(".is-on").count() == 0
-    assert "reference=" not in page.url
+    expect(page).not_to_have_url(re.compile("reference="))
 
 
 def test_arrow_keys_move_between_n_grams(live_server, page_desktop, talk, manager):
@@ -115,7 +118,7 @@ def test_arrow_keys_move_between_n_grams(live_server, page_desktop, talk, manage
     # Enter pins the choice, so that its link can be shared.
     mark(page, "Echo = Twin", "hope").focus()
     page.keyboard.press("Enter")
-    assert "#h2-g2" in page.url
+    expect(page).to_have_url(re.compile("#h2-g2"))
     page.reload()
     assert highlighted(page, 1) == ["hope"]
 

@@ -227,7 +227,7 @@ def test_an_answer_takes_one_request(live_server, new_page, project: Project) ->
     page.keyboard.type("50")
     send(page)
     assert requests == ["POST submit"]
-    assert page.evaluate("document.activeElement.id") == "rater-title"  # a screen reader starts at the new screen
+    expect(page.locator("#rater-title")).to_be_focused()  # a screen reader starts at the new screen
 
 
 def test_an_answer_survives_a_lost_connection(live_server, new_page, project: Project, console_errors) -> None:
@@ -265,7 +265,7 @@ def test_an_unsent_answer_is_sent_by_the_next_page(live_server, new_page, projec
     page.goto(page.url)
     page.wait_for_function("token => document.querySelector('#rating input[name=token]')?.value !== token", arg=token)
     assert [value for _, _, value in values()] == [12.0]
-    assert page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('assay-outbox')).length") == 0
+    page.wait_for_function("() => !Object.keys(localStorage).some((key) => key.startsWith('assay-outbox'))")
 
 
 def test_a_page_runs_from_right_to_left(live_server, new_page, project: Project) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, reduce
+from functools import cache, reduce, update_wrapper
 from itertools import chain
 from typing import Any
 
@@ -35,6 +37,33 @@ every_metric = pytest.mark.parametrize("name", CAST)
 every_metric_with_references = pytest.mark.parametrize("name", WITH_REFERENCES)
 
 
+def each_of(names: list[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Hold each of these metrics to a law on every drawn world: worlds are drawn once for all of them."""
+
+    def held(law: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(law)
+        kept = [parameter for key, parameter in signature.parameters.items() if key != "name"]
+        others = signature.replace(parameters=kept)
+
+        def every_name(*values: Any, **named: Any) -> None:
+            drawn = others.bind(*values, **named).arguments
+            broken = []
+            for name in names:
+                try:
+                    law(name=name, **drawn)
+                except AssertionError as error:
+                    error.add_note(f"This is {name}.")
+                    broken.append(error)
+            if broken:
+                raise ExceptionGroup(f"{law.__name__}: of {len(names)} metrics {len(broken)} break it", broken)
+
+        update_wrapper(every_name, law)
+        every_name.__signature__ = others  # type: ignore[attr-defined]
+        return every_name
+
+    return held
+
+
 @pytest.fixture(scope="session")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Models:
     return train(ModelStore([tmp_path_factory.mktemp("models")]))
@@ -55,6 +84,29 @@ def worlds(draw: st.DrawFn, min_tokens: int = 0, min_segments: int = 1) -> tuple
     references = [[" ".join(text) for text in texts] for texts in corpus.references]
     sources = [" ".join(draw(token_lists(min_tokens))) for _ in references]
     return Segments(systems, references, sources), list(chain.from_iterable(corpus.weights))
+
+
+def orders(segments: Segments) -> st.SearchStrategy[list[list[int]]]:
+    """Of the references of each segment."""
+    return st.tuples(*(st.permutations(range(len(texts))) for texts in segments.references)).map(list)
+
+
+def subsets(segments: Segments) -> st.SearchStrategy[list[bool]]:
+    """Of all references."""
+    return st.lists(st.booleans(), min_size=segments.n_references, max_size=segments.n_references)
+
+
+def cuts(segments: Segments) -> st.SearchStrategy[int]:
+    """How many segments the first of two parts has."""
+    return st.integers(1, segments.n_segments - 1)
+
+
+@st.composite
+def worlds_and(
+    draw: st.DrawFn, more: Callable[[Segments], st.SearchStrategy[Any]], min_segments: int = 1
+) -> tuple[Segments, list[float], Any]:
+    segments, weights = draw(worlds(min_segments=min_segments))
+    return segments, weights, draw(more(segments))
 
 
 def in_range(metric: Metric, scores: Any) -> bool:
@@ -141,9 +193,9 @@ def test_it_refuses_what_it_does_not_know_by_name(name: str) -> None:
             get_metric(name, **{parameter.name: object()})
 
 
-@every_metric
 @given(world=worlds())
 @few
+@each_of(CAST)
 def test_scores_keep_to_the_published_range(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
     segments, weights = world
     metric = models.metric(name)
@@ -156,15 +208,14 @@ def test_scores_keep_to_the_published_range(models: Models, name: str, world: tu
     assert np.isnan(statistics.sentence_scores[~statistics.valid]).all()
 
 
-@every_metric_with_references
-@given(world=worlds(), data=st.data())
+@given(drawn=worlds_and(orders))
 @few
+@each_of(WITH_REFERENCES)
 def test_the_order_of_references_does_not_matter(
-    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+    models: Models, name: str, drawn: tuple[Segments, list[float], list[list[int]]]
 ) -> None:
-    segments, weights = world
+    segments, weights, positions = drawn
     metric = models.metric(name)
-    positions = [data.draw(st.permutations(range(len(texts)))) for texts in segments.references]
     shuffled, moved = regrouped(segments, weights, positions)
     original, reordered = models.score(metric, segments, weights), models.score(metric, shuffled, moved)
     if name in ORDER_OF_REFERENCES_MATTERS:
@@ -173,15 +224,15 @@ def test_the_order_of_references_does_not_matter(
         assert_equal_scores(original, reordered)
 
 
-@every_metric_with_references
-@given(world=worlds(), data=st.data())
+@given(drawn=worlds_and(subsets))
 @few
+@each_of(WITH_REFERENCES)
 def test_a_subset_scores_as_if_there_were_no_other_references(
-    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+    models: Models, name: str, drawn: tuple[Segments, list[float], list[bool]]
 ) -> None:
-    segments, weights = world
+    segments, weights, chosen_references = drawn
     metric = models.metric(name)
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(weights), max_size=len(weights))), dtype=bool)
+    mask = np.array(chosen_references, dtype=bool)
     starts = segments.reference_offsets
     positions = [
         [position for position in range(len(texts)) if mask[starts[i] + position]]
@@ -196,9 +247,9 @@ def test_a_subset_scores_as_if_there_were_no_other_references(
     assert weights == before[1]
 
 
-@every_metric_with_references
 @given(world=worlds())
 @few
+@each_of(WITH_REFERENCES)
 def test_every_reference_twice_changes_nothing(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
     segments, weights = world
     metric = models.metric(name)
@@ -206,9 +257,9 @@ def test_every_reference_twice_changes_nothing(models: Models, name: str, world:
     assert_equal_scores(models.score(metric, segments, weights), models.score(metric, doubled, doubled_weights), 1e-9)
 
 
-@every_metric_with_references
 @given(world=worlds())
 @few
+@each_of(WITH_REFERENCES)
 def test_one_reference_twice_changes_nothing_where_the_best_counts(
     models: Models, name: str, world: tuple[Segments, list[float]]
 ) -> None:
@@ -227,15 +278,14 @@ def test_one_reference_twice_counts_twice_where_a_mean_counts(models: Models, na
     assert models.score(metric, once).system_scores() != models.score(metric, twice).system_scores()
 
 
-@every_metric
-@given(world=worlds(min_segments=2), data=st.data())
+@given(drawn=worlds_and(cuts, min_segments=2), n_ranges=st.integers(1, 3))
 @few
+@each_of(CAST)
 def test_parts_of_a_corpus_add_up(
-    models: Models, name: str, world: tuple[Segments, list[float]], data: st.DataObject
+    models: Models, name: str, drawn: tuple[Segments, list[float], int], n_ranges: int
 ) -> None:
-    segments, weights = world
+    segments, weights, cut = drawn
     metric = models.metric(name)
-    cut = data.draw(st.integers(1, segments.n_segments - 1))
     full = models.score(metric, segments, weights)
     parts = [part_of(segments, weights, slice(None, cut)), part_of(segments, weights, slice(cut, None))]
     if not full.sums:
@@ -249,7 +299,6 @@ def test_parts_of_a_corpus_add_up(
     ]
     if not full.sums and states[0] is None:
         return  # a pool that is not put together from parts
-    n_ranges = data.draw(st.integers(1, 3))
     scored = [
         metric.statistics(
             prepared_part, weights=np.array(part_weights), state=whole_state(states, prepared_part, n_ranges)
@@ -296,9 +345,9 @@ def part_of(segments: Segments, weights: list[float], chosen: slice) -> tuple[Se
     return part, weights[starts[first] : starts[last]]
 
 
-@every_metric
 @given(world=worlds())
 @few
+@each_of(CAST)
 def test_systems_scored_together_score_as_each_alone(
     models: Models, name: str, world: tuple[Segments, list[float]]
 ) -> None:
@@ -311,9 +360,9 @@ def test_systems_scored_together_score_as_each_alone(
         np.testing.assert_allclose(alone.system_scores(), together.system_scores()[[index]], atol=1e-12)
 
 
-@every_metric
 @given(world=worlds(), scale=st.sampled_from((0.5, 2, 10)))
 @few
+@each_of(CAST)
 def test_a_common_scale_of_all_weights_does_not_matter(
     models: Models, name: str, world: tuple[Segments, list[float]], scale: float
 ) -> None:
@@ -350,9 +399,9 @@ def test_a_hypothesis_that_is_its_reference_scores_the_published_best(models: Mo
     assert different < same if metric.higher_is_better else different > same
 
 
-@pytest.mark.parametrize("name", WITHOUT_REFERENCES)
 @given(world=worlds())
 @few
+@each_of(WITHOUT_REFERENCES)
 def test_metrics_without_references_read_none(models: Models, name: str, world: tuple[Segments, list[float]]) -> None:
     segments, _ = world
     metric = models.metric(name)

@@ -24,9 +24,6 @@ from metrics.scoring.metric import Workspace
 from metrics.scoring.segments import Segments
 from tests.metrics.scoring.corpora import Sample, dstc7_sample
 
-# One worker, so that the program starts as seldom as it can.
-pytestmark = pytest.mark.xdist_group("meteor")
-
 
 @pytest.fixture(scope="module")
 def jar() -> Iterator[MeteorJar]:
