@@ -151,7 +151,7 @@ class RaterSentence:
     text: str
     basis: str
     campaign: int
-    notes: list[str] = field(default_factory=list)  # why a system ranks before one with a higher mean
+    note: str = ""  # why a system ranks before one with a higher mean
 
 
 @dataclass(frozen=True)
@@ -240,8 +240,7 @@ class Leaderboard:
             verdicts = [column.verdict for column in columns if column.verdict]
             if campaign is not None and (text := _of_raters(verdicts, many=len(campaign.criteria) > 1)):
                 rests = f"{basis(campaign.results)} in “{campaign.name}”"
-                notes = list(dict.fromkeys(filter(None, map(rank_note, verdicts))))
-                sentences.append(RaterSentence(text, rests, campaign.campaign, notes))
+                sentences.append(RaterSentence(text, rests, campaign.campaign, _first_note(verdicts)))
         return sentences
 
     @property
@@ -257,6 +256,14 @@ def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
         if text := leading_sentence(verdict):
             named.setdefault(text, []).append(verdict.criterion)
     return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named.items())
+
+
+def _first_note(verdicts: Sequence[CriterionVerdict]) -> str:
+    """Return why a system ranks before one with a higher mean, on the first criterion on which one does."""
+    for verdict in verdicts:
+        if note := rank_note(verdict):
+            return f"By {verdict.criterion}, {note}" if len(verdicts) > 1 else note
+    return ""
 
 
 def _small(text: str) -> str:
