@@ -23,6 +23,7 @@ MODELS = (
 METRICS = (
     *("am", "fm", "am_fm", "embedding_average", "vector_extrema", "greedy_matching", "rouge_l", "cider"),
     *("ibleu", "ter", "chrf", "length", "self_bleu", "entropy", "distinct"),
+    *("bleu", "sbleu", "delta_bleu"),
 )
 
 
