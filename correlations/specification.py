@@ -191,9 +191,9 @@ class Specification(StudySpecification):
         "metrics": "A name, a name with parameters, or the run that holds imported scores.",
         "subsets": "References, one row of the table each: original, all, w>0, w>=0.6, …",
         "sweep_subset": "References of the sweeps; by default the last of the subsets.",
-        "order": "Longest n-gram, of every metric.",
-        "tokenize": "How all texts are split into tokens.",
-        "lowercase": "Whether all texts are lowercased first.",
+        "order": "Longest n-gram, of every metric that sets no other.",
+        "tokenize": "How texts are split into tokens, for every metric that sets nothing else.",
+        "lowercase": "Whether texts are lowercased first, for every metric that sets nothing else.",
         "unit_size": "Items of an observation unit; by default 100, or fewer if the items are few.",
         "assignments": "Random assignments of items to units.",
         "orientation": "Which of a pair's two differences count: both, fixed or random.",
@@ -296,11 +296,6 @@ class Specification(StudySpecification):
         known = {parameter.name for parameter in METRICS[name].parameter_list()} if name in METRICS else set()
         shared = {ORDER: self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
         shared = {key: value for key, value in shared.items() if key in known}
-        for key in shared:
-            # Texts are split alike for all metrics; a metric may set only its longest n-gram.
-            if key != ORDER and parameters.get(key, shared[key]) != shared[key]:
-                message = f"{name}: found {key} {parameters[key]!r}; accepted: the study's own, {shared[key]!r}"
-                raise StudyRefused.of("metrics", message)
         return build_metric("metrics", name, shared | parameters)
 
     def _subset(self, text: str) -> Subset:

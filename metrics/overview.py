@@ -26,7 +26,7 @@ BOARDS = 2  # data sets whose leaderboards are read, the one scored last first
 def leaderboard_findings(project: Project, most: int) -> Iterator[Finding]:
     """Yield what each leaderboard says of the best system."""
     for dataset in scored_by(project)[: min(BOARDS, most)]:
-        board = leaderboard(dataset, board_runs(dataset), stored_ratings(dataset))
+        board = leaderboard(dataset, board_runs(dataset).shown, stored_ratings(dataset))
         newest = ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).aggregate(at=Max("finished_at"))["at"]
         if sentence := headline(board):
             url = reverse("metrics:run-list", args=[project.slug]) + f"?dataset={dataset.slug}"

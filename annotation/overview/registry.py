@@ -28,6 +28,7 @@ class Picture:
     title: str
     bars: list[Bar]
     more: int = 0  # that are left out
+    note: str = ""  # what would surprise in it
 
 
 @dataclass(frozen=True)

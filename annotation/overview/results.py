@@ -10,6 +10,7 @@ from annotation.models import CampaignState, Project
 from annotation.overview.registry import Bar, Finding, Picture, register
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.leading import leading
+from annotation.results.selectors.notes import rank_note
 from annotation.results.selectors.verdicts import CriterionVerdict
 
 MOST_BARS = 8
@@ -57,7 +58,7 @@ def picture(verdict: CriterionVerdict) -> Picture | None:
         for each, (start, end) in zip(shown, ends, strict=True)
     ]
     what = f"Mean of {verdict.criterion} {verdict.of_means}".strip() if verdict.by_means else "Strength"
-    return Picture(f"{what}, with 95% intervals", bars, len(known) - len(shown))
+    return Picture(f"{what}, with 95% intervals", bars, len(known) - len(shown), rank_note(verdict))
 
 
 register(findings=[verdicts])

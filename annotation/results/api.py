@@ -86,6 +86,8 @@ class CriterionResultSerializer(serializers.Serializer[Any]):
     identical = serializers.IntegerField(help_text="Pairs of outputs that are one text, tied without a rater.")
     by_turn = serializers.BooleanField(help_text="Each output has the mean of its turns' ratings.")
     raters = serializers.IntegerField(help_text="Who rated it; 0 if they are not known one by one.")
+    scale_low = serializers.FloatField(allow_null=True, help_text="Where the scale of means ends; null without ends.")
+    scale_high = serializers.FloatField(allow_null=True)
 
 
 class ResultsSerializer(serializers.Serializer[Any]):

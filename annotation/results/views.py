@@ -38,6 +38,7 @@ from annotation.results.selectors.agreement import rater_agreement
 from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
+from annotation.results.selectors.notes import ends_notes, rank_note
 from annotation.results.selectors.sentences import listed, width_sentence
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
@@ -247,7 +248,8 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "systems": [(each, f"{items}&{urlencode({'system': each.name})}") for each in verdict.systems],
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
-        "width": width_sentence(verdict),
+        "rank_note": rank_note(verdict),
+        "notes": list(filter(None, [width_sentence(verdict), *ends_notes(verdict)])),
         "certain": sum(pair.is_certain for pair in verdict.pairs),
     }
 

@@ -31,8 +31,8 @@ register.filter("time_left", time_left)
 def show_all(rows: Sized | int | None, nouns: str, *other_pages: object, first: int = FIRST) -> dict[str, object]:
     """Fold what comes after the tenth row of the table, list or grid right before; nothing if it is no longer.
 
-    ``other_pages`` are the addresses of the list's other pages, if there are any. ``first`` is 10, or 3 for large
-    cards: static/css/assay.css has a rule for each.
+    ``other_pages`` are the addresses of the list's other pages, if there are any. ``first`` is 10, 6 for a table
+    below a chart of its rows, or 3 for large cards: static/css/assay.css has a rule for each.
     """
     count = rows if isinstance(rows, int) else len(rows or ())
     return {"count": count, "nouns": nouns, "first": first, "is_long": count > first, "is_part": any(other_pages)}

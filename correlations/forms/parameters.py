@@ -15,7 +15,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.models import beyond_limit, beyond_words, finished_models, model_choices, model_limits
-from metrics.selectors.scripts import proposed_tokenizer
+from metrics.selectors.usual import usual_settings_on
 
 IN_USE, SWEEP = "own_", "sweep_"  # before a parameter's name, in the names of fields
 # Parameters whose values to try are filled in at first; the others begin empty.
@@ -92,9 +92,7 @@ class ParameterStudyForm(StudyBaseForm):
             self._add(parameter)
 
     def _usual_metric(self, name: str) -> Metric:
-        known = {parameter.name for parameter in METRICS[name].parameter_list()}
-        text = {"tokenize": proposed_tokenizer(self.dataset), "lowercase": True}
-        return get_metric(name, **{key: value for key, value in text.items() if key in known})
+        return get_metric(name, **usual_settings_on(self.dataset, weighted=self.release is not None).parameters(name))
 
     def _add(self, parameter: Parameter) -> None:
         in_use = getattr(self.metric, parameter.name)

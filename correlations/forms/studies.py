@@ -13,8 +13,7 @@ from correlations.forms.base import StudyBaseForm
 from correlations.forms.metric_entries import metric_entries, metrics_of_lines, subsets_of
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
-from correlations.selectors.run_settings import RunSettings, settings_of_runs
-from correlations.selectors.settings_words import is_papers
+from correlations.selectors.run_settings import RunSettings, settings_of_runs, unusual_in_words, unusual_runs
 from correlations.specification import COMPARED, ORDER, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
@@ -22,17 +21,21 @@ from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import usual_settings
 from metrics.scoring.texts import TOKENIZERS
 from metrics.selectors.copies import RULE, copies_sentence, systems_that_copy
-from metrics.selectors.scripts import dataset_script, proposed_tokenizer
+from metrics.selectors.scripts import dataset_script
+from metrics.selectors.usual import usual_settings_on
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
 SAME_SETTINGS = (  # that a study like another one begins with
     *("unit_size", "assignments", "bootstrap", "order", "tokenize", "lowercase", "orientation", "remainder"),
     *("coefficients", "compare", "seed", "sweeps"),
 )
-SHARED_FIELDS = ("order", "tokenize", "lowercase")
+SHARED_FIELDS = {"order": ORDER, "tokenize": "tokenize", "lowercase": "lowercase"}  # and metrics' parameters
+AS_USUAL = (
+    "Unchanged, each metric has its usual order, tokeniser and case; if you change one of these, they hold for all."
+)
+AS_SCORED = "scores"  # in an address: begin with the settings of the score runs
 PLAIN_SUBSETS = (
     "Which references of the data set the metrics read, one row of the table each. All count alike; weights come from "
     "a release."
@@ -50,7 +53,7 @@ class StudyForm(StudyBaseForm):
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
         help_text=(
             "One per line, such as <code>bleu:order=4</code> or <code>am_fm:lambda=0.5,k=20,am=my-space/v2</code>. "
-            "Tokeniser and lowercasing are those of the study."
+            "What a line leaves out is the study's: order, tokeniser and case."
         ),
     )
     subsets = forms.CharField(
@@ -84,7 +87,10 @@ class StudyForm(StudyBaseForm):
         help_text="Up to 10,000; 0: no bootstrap interval.",
     )
     order = forms.TypedChoiceField(
-        label="Longest n-gram", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2
+        label="Longest n-gram",
+        coerce=int,
+        choices=[(order, str(order)) for order in range(1, 5)],
+        initial=2,
     )
     tokenize = forms.ChoiceField(
         label="Tokeniser",
@@ -128,6 +134,7 @@ class StudyForm(StudyBaseForm):
         release: Release | None = None,
         like: Study | None = None,
         without: Sequence[str] = (),
+        settings: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, dataset=dataset, release=release, **kwargs)
@@ -145,12 +152,15 @@ class StudyForm(StudyBaseForm):
         offer_choices(self, "metrics", metrics)
         self.initial["metrics"] = self._ticked([value for value, _ in metrics], weighted=release is not None)
         script = dataset_script(dataset)
-        self.fields["tokenize"].initial = proposed_tokenizer(dataset)
+        self.usual = usual_settings_on(dataset, weighted=release is not None)
+        for name, parameter in SHARED_FIELDS.items():
+            self.fields[name].initial = self.usual.shared[parameter]
+        self.fields["order"].help_text = AS_USUAL
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
-        self.settings_note = ""
+        self.settings_note = self.other_settings = ""
         if like is None and not self.is_bound:
-            self._begin_with_runs(settings_of_runs(dataset, release))
+            self._begin_as_usual(settings_of_runs(dataset, release) if settings == AS_SCORED else None)
         if like is not None and not self.is_bound:
             self._begin_like(like)
             if like.dataset_id == dataset.pk:
@@ -175,23 +185,21 @@ class StudyForm(StudyBaseForm):
         if without:
             self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
 
-    def _begin_with_runs(self, runs: RunSettings | None) -> None:
-        """Begin with the settings of score runs on the same references, and say so; without any, with the paper's."""
-        if runs is None:
-            values = {name: self.get_initial_for_field(self.fields[name], name) for name in SHARED_FIELDS}
-            case = "lowercase" if values["lowercase"] else "case kept"
-            papers = ", as in Galley et al. (2015)" if is_papers(values) else ""
+    def _begin_as_usual(self, scored: RunSettings | None) -> None:
+        """Say that ticked metrics have their usual settings and which scores have others, or begin with those."""
+        if scored is None:
             self.settings_note = (
-                f"All metrics of words: order {values['order']}, {values['tokenize']} tokens, {case}{papers}. Usual "
-                f"for BLEU, as in sacreBLEU, is {', '.join(usual_settings('bleu'))}."
+                f"The usual settings, the same as in one click on New score run: "
+                f"{self.usual.sentence(name for name in self.initial['metrics'] if name in METRICS)}."
             )
+            self.other_settings = unusual_in_words(unusual_runs(self.dataset, self.release, self.usual))
             return
-        self.initial = dict(self.initial) | runs.shared
+        self.initial = dict(self.initial) | scored.shared
         ticked = self.initial["metrics"]
-        own = {name: parameters for name, parameters in runs.own.items() if name in ticked}
+        own = {name: parameters for name, parameters in scored.own.items() if name in ticked}
         self.initial["metrics"] = [value for value in ticked if value not in own]
         self.initial["metric_lines"] = "\n".join(_written(name, parameters) for name, parameters in own.items())
-        self.settings_note = runs.note
+        self.settings_note = "The settings of the runs that Scores shows, which are not all the usual ones."
 
     def _begin_like(self, study: Study) -> None:
         """Begin with another study's settings; of another data set with its own imported scores."""
@@ -199,7 +207,8 @@ class StudyForm(StudyBaseForm):
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}
         computed = [entry for entry in spec["metrics"] if entry["name"] != External.name]
-        usual = [entry["name"] for entry in computed if _takes_shared(entry, spec) and entry["name"] in offered]
+        ticked = {name: self._own_of_ticked(name, spec) for name in offered if name in METRICS}
+        usual = [entry["name"] for entry in computed if ticked.get(entry["name"]) == _own_parameters(entry, spec)]
         lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
         imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
         if study.dataset_id == self.dataset.pk:
@@ -249,6 +258,14 @@ class StudyForm(StudyBaseForm):
             pairs.append(known)
         return pairs
 
+    def _own_of_ticked(self, name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a ticked metric has besides the study's order, tokeniser and case.
+
+        If these are as usual, all that is usual for the metric; if a person chose others, they hold for all metrics.
+        """
+        are_usual = all(shared[field] == self.usual.shared[parameter] for field, parameter in SHARED_FIELDS.items())
+        return self.usual.own(name) if are_usual else {}
+
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if not (self.cleaned_data.get("metrics") or self.cleaned_data.get("metric_lines") or self.errors):
@@ -259,7 +276,13 @@ class StudyForm(StudyBaseForm):
         given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
         given = {name: value for name, value in given.items() if name not in OPTIONAL or value}
         subsets = subsets_of(self.cleaned_data["subsets"])
-        metrics = [*metric_entries(self.cleaned_data["metrics"]), *self.cleaned_data["metric_lines"]]
+        ticked = [
+            {"name": each, "parameters": own}
+            if isinstance(each, str) and (own := self._own_of_ticked(each, self.cleaned_data))
+            else each
+            for each in metric_entries(self.cleaned_data["metrics"])
+        ]
+        metrics = [*ticked, *self.cleaned_data["metric_lines"]]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
 
 
@@ -268,11 +291,6 @@ def _runs_of(study: Study) -> set[str]:
     used = [entry["parameters"] for entry in study.specification["metrics"] if entry["name"] == External.name]
     runs = ScoreRun.objects.filter(dataset=study.dataset_id, metric=External.name, state=JobState.DONE)
     return {f"{RUN}{run.number}" for run in runs.only("number", "parameters") if run.parameters in used}
-
-
-def _takes_shared(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
-    """Return whether a metric's parameters are what its name alone gives with the study's shared ones."""
-    return not _own_parameters(entry, spec)
 
 
 def _own_parameters(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from correlations.models import ParameterStudy, Study
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.settings_words import own_settings
 from correlations.specification import ORIENTATIONS, REMAINDERS
 
 
@@ -32,7 +33,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"{spec['unit_size']} only. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
         f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
-        f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}."
+        f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}{own_settings(spec)}."
     )
     sentences = [text]
     if any(row.negated for row in result.rows):

@@ -356,10 +356,14 @@ def forest_caption(result: StudyResult) -> str:
     return " ".join(filter(None, [caption, settings_in_words(result)]))
 
 
+def rows_in_order(result: StudyResult) -> list[int]:
+    """Return the places of the rows in the order of the chart and of every table of rows: the closest first."""
+    places = range(len(result.rows))
+    return sorted(places, key=lambda place: _sorting(result.lead_value(result.rows[place])), reverse=True)
+
+
 def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
-    """Return what the chart shows, the highest leading coefficient first."""
-    rows = list(zip(result.rows, result.ceilings, strict=True))
-    rows.sort(key=lambda entry: _sorting(result.lead_value(entry[0])), reverse=True)
+    rows = [(result.rows[place], result.ceilings[place]) for place in rows_in_order(result)]
     return [
         ForestRow(
             metric=row.label,

@@ -1,16 +1,18 @@
-"""The settings of score runs that a new study begins with, so that one metric has one number on both pages."""
+"""Score runs whose settings are not the usual ones, with which a new study begins only if a person asks for them."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.models import Dataset, JobState, Release
+from annotation.models import Dataset, Release
 from correlations.specification import ORDER
 from metrics.models import RunOrigin, ScoreRun
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import settings_of
+from metrics.scoring.settings import with_settings
+from metrics.selectors.leaderboard import board_runs
 from metrics.selectors.models import model_parameters
 from metrics.selectors.runs import metric_label, reads_references
+from metrics.selectors.usual import UsualSettings, listed
 
 LEADING = ("bleu", "sbleu", "delta_bleu")  # whose order, tokeniser and lowercasing the study takes, the first that ran
 SHARED = {ORDER: "order", "tokenize": "tokenize", "lowercase": "lowercase"}  # parameters, and the study's fields
@@ -19,60 +21,53 @@ ORDERS = range(1, 5)
 
 @dataclass(frozen=True)
 class RunSettings:
-    """``shared`` are fields of the study; ``own`` parameters by metric; ``differing`` the runs that had others."""
+    """``shared`` are fields of the study; ``own`` parameters by metric."""
 
-    run: ScoreRun
     shared: dict[str, Any]
     own: dict[str, dict[str, Any]] = field(default_factory=dict)
-    differing: list[ScoreRun] = field(default_factory=list)
 
-    @property
-    def note(self) -> str:
-        """Return where the settings come from, and which scores will be other numbers nevertheless."""
-        words = ", ".join(settings_of(self.run.signature))
-        note = (
-            f"As in run {self.run.number}, so that {metric_label(self.run)} is the same metric as in Scores: {words}."
-        )
-        if not self.differing:
-            return note
-        others = ", ".join(f"{metric_label(run)} (run {run.number})" for run in self.differing)
-        return (
-            f"{note} A study splits texts alike for all metrics; these were scored with other tokens or case: {others}."
-        )
+
+def unusual_runs(dataset: Dataset, release: Release | None, usual: UsualSettings) -> list[ScoreRun]:
+    """Return the runs that *Scores* shows on these references, if people requested them with other settings."""
+    return [run for run in _shown(dataset, release) if not usual.are_those_of(run)]
+
+
+def unusual_in_words(runs: Sequence[ScoreRun]) -> str:
+    """Return which numbers of *Scores* differ from those of a new study; empty if none does."""
+    names = [f"{with_settings(metric_label(run), run.signature)} of run {run.number}" for run in runs]
+    if not names:
+        return ""
+    have = "has" if len(names) == 1 else "have"
+    return f"In Scores {listed(names)} {have} other settings: other numbers than this study’s."
 
 
 def settings_of_runs(dataset: Dataset, release: Release | None) -> RunSettings | None:
-    """Return the settings of the newest runs that people requested on these references; None without one of BLEU's."""
-    runs = ScoreRun.objects.filter(dataset=dataset, release=release, state=JobState.DONE).exclude(
-        group__origin=RunOrigin.STUDY
-    )
-    newest: dict[str, ScoreRun] = {}
-    for run in runs.order_by("-number").defer("report"):
-        if run.metric in METRICS and reads_references(run):
-            newest.setdefault(run.metric, run)
-    leading = next((newest[name] for name in LEADING if name in newest), None)
+    """Return the settings of the runs that *Scores* shows on these references; None without one of BLEU's."""
+    runs = {run.metric: run for run in _shown(dataset, release)}
+    leading = next((runs[name] for name in LEADING if name in runs), None)
     if leading is None or leading.parameters.get(ORDER) not in ORDERS:
         return None
     shared = {name: leading.parameters[name] for name in SHARED}
-    own = {name: found for name, run in newest.items() if (found := _own(run, shared))}
-    differing = [run for run in newest.values() if _is_split_otherwise(run, shared)]
-    return RunSettings(leading, {SHARED[name]: value for name, value in shared.items()}, own, differing)
+    own = {name: found for name, run in runs.items() if (found := _own(run, shared))}
+    return RunSettings({SHARED[name]: value for name, value in shared.items()}, own)
 
 
-def _own(run: ScoreRun, shared: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(dataset: Dataset, release: Release | None) -> list[ScoreRun]:
+    release_pk = release.pk if release else None
+    return [
+        run
+        for run in board_runs(dataset).shown
+        if run.metric in METRICS
+        and run.group.origin != RunOrigin.STUDY
+        and reads_references(run)
+        and run.release_id == release_pk
+    ]
+
+
+def _own(run: ScoreRun, shared: dict[str, Any]) -> dict[str, Any]:
     """Return the parameters that a study has to give the metric itself; none of a trained model's."""
     metric = METRICS[run.metric]
     if model_parameters(metric.name):
         return {}
     expected = {each.name: shared.get(each.name, each.default) for each in metric.parameter_list()}
-    return {
-        name: value
-        for name, value in run.parameters.items()
-        if name in expected and value != expected[name] and name in {ORDER, *set(expected) - set(shared)}
-    }
-
-
-def _is_split_otherwise(run: ScoreRun, shared: Mapping[str, Any]) -> bool:
-    return any(
-        name != ORDER and name in run.parameters and run.parameters[name] != value for name, value in shared.items()
-    )
+    return {name: value for name, value in run.parameters.items() if name in expected and value != expected[name]}

@@ -5,8 +5,9 @@ from typing import Any
 
 from correlations.results.study import StudyResult
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import departures, usual_settings
+from metrics.scoring.settings import departures, in_words, usual_settings
 
+SHARED = {"max_order": "order", "tokenize": "tokenize", "lowercase": "lowercase"}  # parameters, by fields of a study
 PAPERS = {"order": 2, "tokenize": "whitespace", "lowercase": True}  # Galley et al. (2015)
 
 
@@ -34,6 +35,18 @@ def settings_note(result: StudyResult, specification: Mapping[str, Any]) -> str:
         usual.setdefault(", ".join(usual_settings(name)), []).append(METRICS[name].label)
     presumed = "; ".join(f"{settings} for {_listed(labels)}" for settings, labels in usual.items())
     return f"{words}{papers}. Usual, as in sacreBLEU, is {presumed}: scores with other settings are not comparable."
+
+
+def own_settings(specification: Mapping[str, Any]) -> str:
+    """Return which metrics depart from the study's order, tokeniser and case, as the end of a sentence."""
+    shared = {name: specification[field] for name, field in SHARED.items()}
+    by_words: dict[str, list[str]] = {}
+    for entry in specification["metrics"]:
+        given = entry["parameters"]
+        own = {name: given[name] for name, value in shared.items() if name in given and given[name] != value}
+        if words := ", ".join(in_words(entry["name"], own)):
+            by_words.setdefault(words, []).append(METRICS[entry["name"]].label)
+    return "".join(f"; {_listed(labels)}: {words}" for words, labels in by_words.items())
 
 
 def is_papers(specification: Mapping[str, Any]) -> bool:

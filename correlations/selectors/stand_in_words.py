@@ -105,7 +105,7 @@ def _why(chosen: Candidate, epsilon: float) -> str:
             f"{panel.beaten_bars:,}."
         )
     if chosen.contradicts:
-        same = "but its high scores go with low ratings, so that passing shows no judgement"
+        same = "but output by output its high scores go with low ratings, so that passing shows no judgement"
     elif chosen.same_passes:
         rate = decimals(chosen.same_winning_rate)
         same = f"but so does one and the same rating for every output (winning rate {rate})"
@@ -281,7 +281,7 @@ def stand_in_sentence(result: StudyResult) -> str:
 def _no_judgement(chosen: Candidate, label: str) -> str:
     """Return why a row that passes shows no judgement, as the end of a sentence."""
     if chosen.contradicts:
-        return f"{label} passes the test, but its high scores go with low ratings"
+        return f"{label} passes the test, but output by output its high scores go with low ratings"
     passes = "passes the test, too, and" if chosen.same_passes else "does not pass the test, but"
     return (
         f"one and the same rating for every output {passes} {label} is not shown to be closer to the raters than that "
@@ -357,7 +357,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     if chosen.may_have_seen:
         text += f". It {TOO_GOOD}, so that whether it can stand in is not testable"
     elif chosen.passed and chosen.contradicts:
-        text += ". Its high scores go with low ratings, so that passing shows no judgement"
+        text += ". Output by output its high scores go with low ratings, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:
         text += ". It is not shown to be closer to the raters than that rating by more than ε"
     return f"{text}. {provenance}"

@@ -141,7 +141,7 @@ class Candidate:
         if self.too_few:
             return "not shown: too few raters"
         if self.passed and self.contradicts:
-            return "not shown: against the raters"
+            return "not shown: no agreement output by output"
         if self.passed and self.same_passes:
             return "not shown: one rating for all passes, too"
         if self.passed and not self.tells_more:

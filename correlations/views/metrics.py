@@ -1,6 +1,6 @@
 """Studies of metrics against raters: the kind, and the page of a row of the table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from urllib.parse import urlencode
 
@@ -42,7 +42,13 @@ def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> 
     context: Context = {"like": like, "without": without} if like else {}
     campaign = whole_number(request, "campaign")
     form = StudyForm(
-        request.POST or None, dataset=dataset, release=release, campaign=campaign, like=like, without=without
+        request.POST or None,
+        dataset=dataset,
+        release=release,
+        campaign=campaign,
+        like=like,
+        without=without,
+        settings=request.GET.get("settings", ""),
     )
     return form, context
 
@@ -74,11 +80,12 @@ def _units(study: Study) -> str:
 
 
 def _report(study: Study, result: StudyResult) -> Context:
+    order, ceilings = reports.rows_in_order(result), ceiling_lines(result)
     return {
         "result": result,
         "has_report_files": True,
         "may_verify": True,
-        "rows": [(row, ceiling_cells(result, index)) for index, row in enumerate(result.rows)],
+        "rows": [(result.rows[index], index, ceiling_cells(result, index)) for index in order],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),
         "headline": (headline := study_headline(study, result)),
@@ -90,8 +97,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "circular_rule": RULE,
         "again_url": f"{STUDY.url('create', study.project)}?{urlencode(same_texts(study))}",
         "without_copies_url": _without_copies_url(study, result),
-        "ceilings": ceiling_lines(result),
-        "rankings": [(row, worth.ranking) for row, worth in zip(result.rows, result.worth, strict=True)],
+        "ceilings": [ceilings[index] for index in order],
+        "rankings": [(result.rows[index], result.worth[index].ranking) for index in order],
         "ties_matter": any(
             worth.ranking.epsilon or worth.ranking.calibrated != worth.ranking.pairwise for worth in result.worth
         ),
@@ -199,10 +206,16 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         ],
         "figure_name": f"row-{row}",
         "has_figure": reports.figure(result, f"row-{row}", theme="light") is not None,
-        "previous": row - 1 if row else None,
-        "next": row + 1 if row + 1 < len(result.rows) else None,
+        **_beside(row, reports.rows_in_order(result)),
     }
     return render(request, "correlations/study_row.html", context)
+
+
+def _beside(row: int, order: Sequence[int]) -> Context:
+    """Return the rows before and after this one in the study's table."""
+    place = order.index(row)
+    after = order[place + 1 :]
+    return {"previous": order[place - 1] if place else None, "next": after[0] if after else None}
 
 
 def _is_certain(pair: PairUnits, certain: Pairs | None) -> bool:

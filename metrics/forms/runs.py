@@ -22,6 +22,7 @@ from metrics.selectors.corpus import plain_kinds, reference_counts
 from metrics.selectors.explanations import Reading
 from metrics.selectors.models import model_choices
 from metrics.selectors.scripts import proposed_tokenizer
+from metrics.selectors.usual import usual_settings_on
 from metrics.subsets import Subset
 
 TOKENIZER_NAMES = {
@@ -226,6 +227,13 @@ class ScoreRunsForm(TextsForm):
         self.dataset = dataset
         offer_choices(self, "metrics", [(entry.name, entry.metric.label) for entry in entries if not entry.missing])
         self.initial["metrics"] = usual_metrics(entries)
+
+    @property
+    def settings_note(self) -> str:
+        """Return in words with which settings the ticked metrics are computed."""
+        usual = usual_settings_on(self.dataset, weighted=self.release is not None)
+        names = [name for name, _ in self.fields["metrics"].choices if name in self.chosen]  # type: ignore[attr-defined]
+        return f"The usual settings, with which a new study begins, too: {usual.sentence(names)}."
 
     @property
     def chosen(self) -> set[str]:

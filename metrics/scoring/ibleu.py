@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.scoring.aggregates import SMOOTHINGS, IBleuAggregate
-from metrics.scoring.bleu import sentence_bleu
+from metrics.scoring.bleu import Bleu, sentence_bleu
 from metrics.scoring.explain.case import Part, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
@@ -65,6 +65,7 @@ class IBleu(Metric):
     needs_sources: ClassVar[bool] = True
     low: ClassVar[float] = -1.0
     together: ClassVar[str] = NgramMetric.together
+    published: ClassVar[Mapping[str, Any]] = Bleu.published
     usual: ClassVar[Mapping[str, Any]] = NgramMetric.usual
 
     max_order: int = whole(2, low=1, high=4, label="Longest n-gram", key="order")

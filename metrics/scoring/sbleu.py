@@ -11,8 +11,9 @@ Nakov, Guzmán, Vogel, Optimizing for Sentence-Level BLEU+1 Yields Short Transla
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -33,6 +34,9 @@ class SentenceBleu(NgramMetric, MeanMetric):
     name: ClassVar[str] = "sbleu"
     label: ClassVar[str] = "sBLEU"
     summary: ClassVar[str] = "BLEU of each sentence, one added to the counts of longer n-grams, averaged."
+
+    #: As `Bleu.published`, but for the smoothing, which is its own.
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType({"max_order": 4, "tokenize": "13a", "lowercase": False})
 
     smooth_brevity: bool = flag(False, label="Add one to the reference length, too", key="smoothbp")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS
@@ -67,6 +67,18 @@ def usual_settings(metric: str) -> list[str]:
         return []
     by_name = {parameter.name: parameter for parameter in known.parameter_list()}
     return [_words(by_name[name], by_name[name].written(value)) for name, value in known.usual.items()]
+
+
+def in_words(metric: str, parameters: Mapping[str, Any]) -> list[str]:
+    """Return parameters of a metric as names write them, in the metric's order.
+
+    Examples
+    --------
+    >>> in_words("bleu", {"smoothing": "exp", "max_order": 4, "lowercase": True})
+    ['order 4', 'lowercase', 'smooth exp']
+    """
+    known = METRICS[metric].parameter_list()
+    return [_words(each, each.written(parameters[each.name])) for each in known if each.name in parameters]
 
 
 def named_settings(signatures: Sequence[str]) -> list[list[str]]:

@@ -12,11 +12,10 @@ from metrics.scoring.metric import GROUPS, Metric
 from metrics.scoring.models.kinds import KINDS
 from metrics.scoring.parameters import Parameter
 from metrics.scoring.registry import METRICS, Registry, without_references
-from metrics.selectors.explanations import default_tokenizer
+from metrics.selectors.explanations import USUAL_TOKENIZER
 from metrics.selectors.models import lacking_kind, model_parameters, trained_kinds
 from metrics.selectors.ranges import range_words
 
-USUAL_TOKENIZER = default_tokenizer("en")
 USUAL_GROUP = "overlap"
 
 

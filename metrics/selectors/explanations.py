@@ -16,6 +16,7 @@ from metrics.selectors.ngrams import Holder, Ngram, Reference, Text, Weighed, wr
 from metrics.selectors.runs import mean_ratings, plain_kinds_of
 from metrics.subsets import Subset
 
+USUAL_TOKENIZER = "13a"  # that of sacreBLEU: words and marks apart
 # Languages without spaces between words, and their tokenisers.
 UNSPACED = {"zh": "zh", "ja": "char", "th": "char", "lo": "char", "km": "char", "my": "char"}
 
@@ -24,7 +25,7 @@ ALL = Subset()
 
 def default_tokenizer(language: str) -> str:
     """Return the tokeniser for a language, a BCP 47 tag."""
-    return UNSPACED.get(language.lower().partition("-")[0], "whitespace")
+    return UNSPACED.get(language.lower().partition("-")[0], USUAL_TOKENIZER)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Reading:
 
     max_order: int = 2
     semantics: str = "galley2015"
-    tokenize: str = "whitespace"
+    tokenize: str = USUAL_TOKENIZER
     lowercase: bool = True
     subset: Subset = ALL
     weighted: bool = True

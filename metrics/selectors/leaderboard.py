@@ -6,7 +6,7 @@ results of their campaigns.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, Max, QuerySet
@@ -27,6 +27,10 @@ from metrics.selectors.models import model_names_of
 from metrics.selectors.run_items import item_set, references_name, with_item_counts
 from metrics.selectors.runs import metric_label, parameter_summary, reads_references, run_metric
 from metrics.selectors.system_ratings import CampaignRatings
+from metrics.selectors.usual import UsualSettings, settings_key, usual_settings_on
+from metrics.subsets import Subset
+
+Settings = tuple[tuple[str, str], ...]
 
 MOST_RUNS = 500  # of a data set, newest first, from which the columns are chosen
 MOST_COMPARED = 8
@@ -43,20 +47,45 @@ def scored_by(project: Project) -> list[Dataset]:
     return [datasets[pk] for _, pk in sorted(ordered, reverse=True)]
 
 
-def board_runs(dataset: Dataset) -> list[ScoreRun]:
-    """Return one finished run of each metric and kind of references: the data set's own, and each release's.
+@dataclass(frozen=True)
+class BoardRuns:
+    """The columns of a leaderboard: ``shown`` has a metric once for its references, ``others`` its other settings."""
 
-    One that someone requested counts before one of a study, then the one of more systems, then the newer one. A metric
-    that reads no references has one run, the one of most items.
+    shown: list[ScoreRun]
+    others: list[ScoreRun]
+
+    @property
+    def every(self) -> list[ScoreRun]:
+        return sorted([*self.shown, *self.others], key=_column_order)
+
+
+def board_runs(dataset: Dataset) -> BoardRuns:
+    """Return one finished run of each metric, kind of references (the data set's own, and each release's) and settings.
+
+    Of several settings over as many systems the usual ones are shown, else the newest that someone requested. Of runs
+    of the same settings one that someone requested counts before one of a study, then the one of more systems, then
+    the newer one; a study's run that reads some of the references alone counts last. A metric that reads no references
+    has the run of most items.
     """
     runs = _with_counts(ScoreRun.objects.filter(dataset=dataset, state=JobState.DONE).order_by("-number")[:MOST_RUNS])
-    chosen: dict[tuple[str, bool, int | None], ScoreRun] = {}
+    by_column: dict[tuple[str, bool, int | None], dict[Settings, ScoreRun]] = {}
     for run in runs:
         reads = reads_references(run)
-        key = (metric_label(run), reads, run.release_id if reads else None)
-        if key not in chosen or _claim(run) > _claim(chosen[key]):
-            chosen[key] = run
-    return sorted(chosen.values(), key=_column_order)
+        column = by_column.setdefault((metric_label(run), reads, run.release_id if reads else None), {})
+        settings = settings_key(run.parameters)
+        if settings not in column or _claim(run) > _claim(column[settings]):
+            column[settings] = run
+    shown, others = [], []
+    usual: dict[bool, UsualSettings] = {}
+    for column in by_column.values():
+        best = next(iter(column.values()))
+        if len(column) > 1:
+            for weighted in {run.release_id is not None for run in column.values()} - usual.keys():
+                usual[weighted] = usual_settings_on(dataset, weighted=weighted)
+            best = max(column.values(), key=lambda run: _shown_claim(run, usual[run.release_id is not None]))
+        shown.append(best)
+        others += [run for run in column.values() if run is not best]
+    return BoardRuns(sorted(shown, key=_column_order), sorted(others, key=_column_order))
 
 
 def _with_counts(runs: QuerySet[ScoreRun]) -> list[ScoreRun]:
@@ -65,9 +94,25 @@ def _with_counts(runs: QuerySet[ScoreRun]) -> list[ScoreRun]:
     return list(counted.defer("report", "release__report"))
 
 
-def _claim(run: ScoreRun) -> tuple[bool, int, int, int]:
+def _claim(run: ScoreRun) -> tuple[bool, bool, int, int, int]:
+    """Return what puts one run before another of the same settings."""
+    return (not _is_of_study(run), *_scope(run), run.number)
+
+
+def _shown_claim(run: ScoreRun, usual: UsualSettings) -> tuple[bool, int, int, bool, bool, int]:
+    """Return what puts one run before another of other settings: what it stands for, then the usual settings."""
+    return (*_scope(run), usual.are_those_of(run), not _is_of_study(run), run.number)
+
+
+def _scope(run: ScoreRun) -> tuple[bool, int, int]:
+    """Return whether the run stands for all that it could score, how many systems it has, and on how many items."""
+    is_part = _is_of_study(run) and reads_references(run) and Subset.from_mapping(run.subset).kind != "all"
     items = 0 if reads_references(run) else item_set(run).scored
-    return run.group.origin != RunOrigin.STUDY, run.n_systems, items, run.number  # type: ignore[attr-defined] # annotated
+    return not is_part, run.n_systems, items  # type: ignore[attr-defined] # annotated
+
+
+def _is_of_study(run: ScoreRun) -> bool:
+    return run.group.origin == RunOrigin.STUDY
 
 
 def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, int, str]:
@@ -142,7 +187,8 @@ def leaderboard(
         )
         for system in ordered
     ]
-    return Leaderboard(dataset, columns, rows, sorted_by.key if sorted_by else "system", reverse)
+    board = Leaderboard(dataset, columns, rows, sorted_by.key if sorted_by else "system", reverse)
+    return board.with_phone_columns()
 
 
 def _same_outputs(dataset: Dataset, systems: Sequence[System]) -> list[list[str]]:

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from annotation.models import Dataset, System
 from annotation.results.selectors.leading import basis, leading_sentence, listed
+from annotation.results.selectors.notes import rank_note
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -16,6 +17,7 @@ from metrics.selectors.system_ratings import CampaignRatings
 
 FIRST_METRICS = 6  # of a table of many, before the others are asked for
 FEWEST_LEFT_OUT = 3
+ON_PHONES = 2  # columns that a narrow screen has room for
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Column:
     aria_sort: str = "none"
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
     begins_block: bool = False  # of columns with the same references and items
+    is_on_phones: bool = False
 
     def __post_init__(self) -> None:
         self.name = self.name or self.label
@@ -148,6 +151,7 @@ class RaterSentence:
     text: str
     basis: str
     campaign: int
+    note: str = ""  # why a system ranks before one with a higher mean
 
 
 @dataclass(frozen=True)
@@ -173,6 +177,18 @@ class Leaderboard:
         ]
         rows = [replace(row, cells=[row.cells[place] for place in kept], columns=shown) for row in self.rows]
         return replace(self, columns=shown, rows=rows, left_out=len(self.columns) - len(kept))
+
+    def without(self, runs: Sequence[ScoreRun]) -> "Leaderboard":
+        """Return what sentences are about if these runs are left out: columns, with the rows as they are."""
+        numbers = {run.number for run in runs}
+        return replace(self, columns=[each for each in self.columns if not each.run or each.run.number not in numbers])
+
+    def with_phone_columns(self) -> "Leaderboard":
+        """Mark the columns that a phone shows: the one that sorts and, if that is a metric, the raters beside it."""
+        by_claim = sorted(self.columns, key=lambda column: (column.key != self.sort, not column.is_human))
+        for place, column in enumerate(by_claim):
+            column.is_on_phones = place < ON_PHONES
+        return self
 
     @property
     def blocks(self) -> list[Block]:
@@ -224,7 +240,7 @@ class Leaderboard:
             verdicts = [column.verdict for column in columns if column.verdict]
             if campaign is not None and (text := _of_raters(verdicts, many=len(campaign.criteria) > 1)):
                 rests = f"{basis(campaign.results)} in “{campaign.name}”"
-                sentences.append(RaterSentence(text, rests, campaign.campaign))
+                sentences.append(RaterSentence(text, rests, campaign.campaign, _first_note(verdicts)))
         return sentences
 
     @property
@@ -240,6 +256,14 @@ def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
         if text := leading_sentence(verdict):
             named.setdefault(text, []).append(verdict.criterion)
     return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named.items())
+
+
+def _first_note(verdicts: Sequence[CriterionVerdict]) -> str:
+    """Return why a system ranks before one with a higher mean, on the first criterion on which one does."""
+    for verdict in verdicts:
+        if note := rank_note(verdict):
+            return f"By {verdict.criterion}, {note}" if len(verdicts) > 1 else note
+    return ""
 
 
 def _small(text: str) -> str:

@@ -8,6 +8,7 @@ from metrics.models import ScoreRun, TrainedModel
 from metrics.scoring.external import External
 from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.qe.network import unavailable
+from metrics.selectors.usual import usual_settings_on
 from metrics.services.model_rows import ModelRequest
 from metrics.services.quality_training import ChosenRatings, model_train_on_ratings
 from metrics.services.runs import score_run_create
@@ -22,6 +23,7 @@ MODELS = (
 METRICS = (
     *("am", "fm", "am_fm", "embedding_average", "vector_extrema", "greedy_matching", "rouge_l", "cider"),
     *("ibleu", "ter", "chrf", "length", "self_bleu", "entropy", "distinct"),
+    *("bleu", "sbleu", "delta_bleu"),
 )
 
 
@@ -41,10 +43,16 @@ def demo_models(*, project: Project, dataset: Dataset, by: User) -> Iterator[Tra
 
 
 def demo_runs(*, project: Project, release: Release, systems: list[System], by: User) -> Iterator[ScoreRun]:
-    """Yield a score run of each metric over all references; create those that do not exist yet."""
+    """Yield a score run of each metric over all references, as one click makes them; create those that do not exist."""
+    usual = usual_settings_on(release.reference_set.dataset, weighted=True)
     for metric in METRICS:
         run, _ = score_run_create(
-            project=project, release=release, systems=systems, metric=metric, parameters={}, by=by
+            project=project,
+            release=release,
+            systems=systems,
+            metric=metric,
+            parameters=usual.parameters(metric),
+            by=by,
         )
         yield run
 

@@ -31,24 +31,32 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     dataset = _chosen_dataset(request, datasets)
     if dataset is None:
         return {"board": None}
-    board = _board(request, dataset, selectors.board_runs(dataset))
-    kept = {"dataset": dataset.slug} if len(datasets) > 1 else {}
+    runs = selectors.board_runs(dataset)
+    all_settings = bool(runs.others) and request.GET.get("settings") == "all"
+    board = _board(request, dataset, runs.every if all_settings else runs.shown)
+    once = board.without(runs.others)  # sentences count each metric once
+    of_dataset = {"dataset": dataset.slug} if len(datasets) > 1 else {}
+    kept = of_dataset | ({"settings": "all"} if all_settings else {})
     is_whole = request.GET.get("columns") == "all"
+    whole = {"columns": "all"} if is_whole else {}
     return {
         "board": board,
-        "table": board if is_whole else board.narrowed(),
+        "table": board if is_whole or all_settings else board.narrowed(),
         "is_whole": is_whole,
         "fewer_query": urlencode(kept),
         "all_query": urlencode({**kept, "columns": "all"}),
-        "headline": headline(board),
-        "sentences": summary(board),
+        "other_settings": len(runs.others),
+        "all_settings": all_settings,
+        "settings_query": urlencode(of_dataset | whole | ({} if all_settings else {"settings": "all"})),
+        "headline": headline(once),
+        "sentences": summary(once),
         "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),
         "circular_rule": RULE,
         "datasets": datasets,
         "is_rating": not board.ratings and is_rating(dataset),
-        "kept": kept,
-        "kept_query": urlencode(kept | ({"columns": "all"} if is_whole else {})),
+        "kept_pairs": list((kept | whole).items()),
+        "kept_query": urlencode(kept | whole),
     }
 
 
@@ -112,6 +120,7 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         "agreements": agreements(columns, board),
         "sentences": summary(board),
         "kept_query": urlencode(query),
+        "kept_pairs": query,
         "csv_url": f"?{urlencode([*query, ('format', 'csv')])}",
         "json_url": f"?{urlencode([*query, ('format', 'json')])}",
         "missing": [number for number in numbers if number not in {run.number for run in runs}],

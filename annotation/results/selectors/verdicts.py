@@ -142,6 +142,8 @@ class CriterionVerdict:
     identical: int = 0
     by_turn: bool = False  # each output has the mean of its turns' ratings
     raters: int = 0  # who rated it; 0 if they are not known one by one
+    scale_low: float = nan  # ends of the scale of means; NaN without ends
+    scale_high: float = nan
 
     @property
     def is_rough(self) -> bool:
@@ -424,6 +426,8 @@ def _verdict(
         systems,
         [_plain(pair) for pair in pairs],
         by_turn=criterion.by_turn,
+        scale_low=float(scale.ends[0]) if scale.ranked == "means" else nan,
+        scale_high=float(scale.ends[1]) if scale.ranked == "means" else nan,
     )
     plain: dict[str, Any] = {name: float(v) if isinstance(v, np.floating) else v for name, v in options.items()}
     verdict = replace(verdict, **plain)

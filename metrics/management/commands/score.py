@@ -13,9 +13,9 @@ from annotation.references.releases.selectors.releases import finished_releases,
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.written import read_metric
-from metrics.selectors.catalogue import default_parameters
 from metrics.selectors.runs import system_scores
-from metrics.selectors.scripts import proposed_tokenizer, run_warning
+from metrics.selectors.scripts import run_warning
+from metrics.selectors.usual import usual_settings_on
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.subsets import Subset
 
@@ -31,8 +31,6 @@ Examples:
   manage.py score --project mine --dataset news --metric bleu --metric chrf --metric ter   # its own references
 """
 
-# The defaults of metrics that take these parameters.
-DEFAULTS = {"max_order": 2, "lowercase": True}
 SCORE_FIELDS = (
     *("score", "low", "high", "first_place", "last_place", "p_best"),
     *("n_segments", "undefined_reason", "clamped_orders"),
@@ -153,14 +151,8 @@ class Command(AssayCommand):
         return [by_name[name] for name in chosen], [] if names else [name for name in by_name if name in references]
 
     def parameters(self, metric: str, dataset: Dataset, options: dict[str, Any], *, plain: bool) -> dict[str, Any]:
-        """Return the options, and the defaults of parameters that the metric takes."""
-        accepted = {parameter.name for parameter in METRICS[metric].parameter_list()}
-        tokenize = proposed_tokenizer(dataset)
-        defaults = DEFAULTS | {"tokenize": tokenize}
-        parameters = {name: value for name, value in defaults.items() if name in accepted}
-        if plain:
-            usual = default_parameters(METRICS[metric], tokenize, plain=True)
-            parameters |= {name: usual[name] for name in METRICS[metric].published}
+        """Return the options, else the usual settings of the metric."""
+        parameters = usual_settings_on(dataset, weighted=not plain).parameters(metric)
         if options["keep_case"]:
             parameters["lowercase"] = False
         values = {"max_order": options["order"], "tokenize": options["tokenize"], "semantics": options["semantics"]}

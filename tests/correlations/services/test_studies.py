@@ -126,7 +126,11 @@ def test_concurrent_requests_create_one_study(project: Project) -> None:
         ({"pairs": [["Echo", "Human"]]}, "pairs", "found 'Human'; accepted: Echo, Parrot, Quill"),
         ({"pairs": [["Echo", "Quill"], ["Quill", "Echo"]]}, "pairs", "twice; accepted: each pair once"),
         ({"metrics": ["rouge"]}, "metrics", "found 'rouge'; accepted: 'bleu', 'sbleu', 'delta_bleu'"),
-        ({"metrics": [{"name": "bleu", "tokenize": "zh"}]}, "metrics", "accepted: the study's own, 'whitespace'"),
+        (
+            {"metrics": [{"name": "bleu", "tokenize": "words"}]},
+            "metrics",
+            "found 'words'; accepted: 'none', 'whitespace'",
+        ),
         ({"metrics": ["bleu", "bleu"]}, "metrics", "one metric twice"),
         ({"subsets": ["w>2"]}, "subsets", "a weight from -1 to 1"),
         ({"unit_size": 0}, "unit_size", "found 0; accepted: a whole number from 1"),

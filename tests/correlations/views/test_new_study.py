@@ -22,7 +22,6 @@ from correlations.services.studies import study_create
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.settings import departures
-from metrics.scoring.written import read_metric
 from metrics.selectors.copies import Copies, copies_on, systems_that_copy
 from metrics.selectors.leaderboard import compared_runs, leaderboard
 from metrics.services.runs import score_run_create, score_run_execute
@@ -140,37 +139,93 @@ def test_systems_that_copy_references_are_named_before_the_study_starts(world: W
         assert len(copies_on(leaderboard(world.dataset, compared_runs(world.dataset, [run.number])))) == n
 
 
-def test_a_study_begins_with_the_settings_of_the_scores_beside_it(world: World) -> None:
-    """The signature of the study's BLEU is the run's: sacrebleu's settings, which have no departures."""
-    paper = StudyForm(dataset=world.dataset)
-    assert "order 2, whitespace tokens, lowercase, as in Galley et al. (2015)" in paper.settings_note
+def plain_references(world: World) -> None:
     for item in world.items:
         response = Response.objects.create(item=item, text=f"a reply to {item}", text_key=f"reply {item}")
         ResponseSource.objects.create(response=response, item=item, kind=SourceKind.HUMAN)
-    numbers = {}
-    for name, parameters in (("bleu", METRICS["bleu"].published), ("rouge_l", {"tokenize": "whitespace"})):
-        run, _ = score_run_create(
-            project=world.project,
-            dataset=world.dataset,
-            systems=world.hypotheses,
-            metric=name,
-            parameters=dict(parameters),
-            by=None,
-        )
-        ScoreRun.objects.filter(pk=run.pk).update(state="done", finished_at=timezone.now())
-        numbers[name] = run.number
 
-    form = StudyForm(dataset=world.dataset)
 
-    assert (form.initial["order"], form.initial["tokenize"], form.initial["lowercase"]) == (4, "13a", False)
-    assert form.initial["metric_lines"] == "bleu:smoothing=exp"
-    assert "bleu" not in form.initial["metrics"]
-    assert f"As in run {numbers['bleu']}, so that BLEU is the same metric" in form.settings_note
-    assert form.settings_note.endswith(f"ROUGE-L (run {numbers['rouge_l']}).")
-    name, parameters = read_metric(form.initial["metric_lines"])
-    shared = {"max_order": 4, "tokenize": "13a", "lowercase": False}
-    assert departures(get_metric(name, **shared, **parameters).signature()) == []
-    assert StudyForm(dataset=world.dataset, release=world.release).initial.get("order") is None  # other references
+def stored_run(world: World, metric: str, **parameters: object) -> ScoreRun:
+    """Return a run on the data set's own references that counts as finished, without scores."""
+    run, _ = score_run_create(
+        project=world.project,
+        dataset=world.dataset,
+        systems=world.hypotheses,
+        metric=metric,
+        parameters=parameters,
+        by=None,
+    )
+    ScoreRun.objects.filter(pk=run.pk).update(state="done", finished_at=timezone.now(), report={})
+    return run
+
+
+def sent(form: StudyForm, **changes: object) -> dict[str, object]:
+    """Return what a browser sends of the form, as it begins but for these changes."""
+    names = ("campaigns", "systems", "order", "tokenize", "lowercase", "orientation", "remainder", "coefficients")
+    begun = {name: form.get_initial_for_field(form.fields[name], name) for name in (*names, "compare", "seed")}
+    begun |= {
+        "name": "As it begins",
+        "systems": ["Echo", "Parrot"],
+        "subsets": "all",
+        "assignments": 2,
+        "bootstrap": 0,
+        "unit_size": 10,
+    }
+    return {name: value for name, value in (begun | changes).items() if value is not False}
+
+
+def parameters_of(world: World, form: StudyForm) -> dict[str, dict[str, object]]:
+    assert form.is_valid(), form.errors
+    study, _ = study_create(project=world.project, specification=form.specification(), name="Study", by=None)
+    return {entry["name"]: entry["parameters"] for entry in study.specification["metrics"]}
+
+
+def test_a_study_has_the_settings_of_one_click_whatever_was_scored_before(world: World, manager, as_user) -> None:
+    """BLEU's are sacrebleu's, without departures; ROUGE-L and CIDEr are lowercased beside it, as their authors do."""
+    plain_references(world)
+    url = reverse("metrics:run-create", args=[world.project.slug])
+    form = as_user(manager).get(url, {"dataset": world.dataset.pk}).context["form"]
+    form.cleaned_data = {"metrics": sorted(form.chosen), "systems": world.hypotheses}
+    one_click = {name: get_metric(name, **given).parameters() for name, given in form.arguments()["metrics"]}
+    before = StudyForm(dataset=world.dataset)
+    stored_run(world, "bleu", max_order=2, tokenize="whitespace", lowercase=True)
+    after = StudyForm(dataset=world.dataset)
+
+    assert (before.fields["order"].initial, before.fields["tokenize"].initial) == (4, "13a")
+    assert before.settings_note == after.settings_note
+    assert before.settings_note.startswith(
+        "The usual settings, the same as in one click on New score run: order 4, 13a"
+    )
+    assert form.settings_note.endswith("BLEU: smooth exp; ROUGE-L and CIDEr: lowercase.")
+    names = ["bleu", "sbleu", "rouge_l", "cider", "chrf", "ter"]
+    found = parameters_of(world, StudyForm(sent(after, metrics=names), dataset=world.dataset))
+    assert {name: found[name] for name in names} == {name: one_click[name] for name in names}
+    assert departures(get_metric("bleu", **found["bleu"]).signature()) == []
+    assert (found["rouge_l"]["lowercase"], found["bleu"]["lowercase"]) == (True, False)
+
+    changed = StudyForm(sent(after, metrics=names, tokenize="intl"), dataset=world.dataset)
+    found = parameters_of(world, changed)
+    assert {found[name]["tokenize"] for name in names if "tokenize" in found[name]} == {"intl"}
+    assert {found[name]["lowercase"] for name in ("bleu", "rouge_l", "chrf")} == {False}
+
+
+def test_scores_with_other_settings_are_named_and_a_study_can_begin_with_them(world: World, manager, as_user) -> None:
+    plain_references(world)
+    run = stored_run(world, "bleu", max_order=2, tokenize="whitespace", lowercase=True)
+    client, url = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    address = {"texts": f"dataset-{world.dataset.pk}"}
+
+    page = client.get(url, address)
+    said = f"In Scores BLEU (order 2, whitespace tokens) of run {run.number} has other settings"
+    assert page.context["form"].other_settings.startswith(said)
+    form = client.get(url, address | {"settings": "scores"}).context["form"]
+    assert (form.initial["order"], form.initial["tokenize"], form.initial["lowercase"]) == (2, "whitespace", True)
+
+    stored_run(world, "bleu", **METRICS["bleu"].published)  # what Scores shows from here on
+    assert StudyForm(dataset=world.dataset).other_settings == ""
+    assert "order 2, 13a tokens, lowercase (order and case as in Galley et al., 2015)" in (
+        StudyForm(dataset=world.dataset, release=world.release).settings_note
+    )
 
 
 def test_a_study_like_another_ticks_the_imported_scores_of_that_study_alone(world: World) -> None:

@@ -50,8 +50,15 @@ def test_the_report_says_where_its_metrics_depart_from_those_that_readers_presum
 
 
 def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user) -> None:
-    page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
+    answer = as_user(viewer).get(address(study, "study-detail", {"pk": True}))
+    page, shown = answer.content.decode(), answer.context
 
+    lead = [row.coefficients["spearman"].value or -2 for row, *_ in shown["rows"]]
+    assert lead == sorted(lead, reverse=True), "the order of the chart"
+    in_order = [(row.label, row.subset) for row, *_ in shown["rows"]]
+    assert [(each.row.label, each.row.subset) for each in shown["ceilings"]] == in_order
+    assert [(row.label, row.subset) for row, _ in shown["rankings"]] == in_order
+    assert [study.read_result().rows[index] for _, index, _ in shown["rows"]] == [row for row, *_ in shown["rows"]]
     for row in study.result["rows"]:
         assert f"{row['rho']['value']:.3f}" in page
         assert f"{row['tau']['over_items'][0]:.3f}" in page

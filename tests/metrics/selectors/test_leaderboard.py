@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from django.db.models import Avg
+from django.urls import reverse
 
 from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind, System
 from annotation.results.selectors.verdicts import compute_results
@@ -56,7 +57,7 @@ def test_marks_are_those_of_the_runs_pairs_without_testing_any(
     monkeypatch.setattr(comparisons, "comparisons_of", None)
 
     with django_assert_max_num_queries(8):
-        board = leaderboard(small.dataset, board_runs(small.dataset))
+        board = leaderboard(small.dataset, board_runs(small.dataset).shown)
 
     standings = set()
     for run in runs[:3]:
@@ -76,7 +77,7 @@ def test_rows_are_sorted_best_first_by_any_column_and_back(small: World) -> None
     run, ter = finished_run(small, "bleu"), finished_run(small, "ter")
 
     def order(**sorting: object) -> list[str]:
-        board = leaderboard(small.dataset, board_runs(small.dataset), **sorting)
+        board = leaderboard(small.dataset, board_runs(small.dataset).shown, **sorting)
         return [row.system.name for row in board.rows]
 
     by_score = [score.system.name for score in run.scores.order_by("-score").select_related("system")]
@@ -103,10 +104,38 @@ def test_a_run_that_was_requested_counts_before_one_of_a_study(small: World) -> 
 
     assert [run.number for run in made] == [2, 3]
     assert len({run.group_id for run in made}) == 1
-    assert board_runs(small.dataset) == [requested]
+    assert board_runs(small.dataset).shown == [requested]
     again = finished_run(small, "chrf", subset="original")
     assert (again.pk, again.group.origin) == (made[0].pk, RunOrigin.REQUEST)
-    assert board_runs(small.dataset) == [again]
+    assert board_runs(small.dataset).shown == [again]
+
+
+def test_a_metric_stands_once_in_its_usual_settings_and_the_others_are_a_click_away(
+    small: World, manager, as_user
+) -> None:
+    """On a release order 2, 13a tokens and lowercase are usual, whatever was scored last."""
+    usual = {"max_order": 2, "tokenize": "13a", "lowercase": True}
+    at_spaces = finished_run(small, "bleu", tokenize="whitespace", lowercase=True)
+    assert board_runs(small.dataset).shown == [at_spaces], "no other"
+    shown = finished_run(small, "bleu", **usual)
+    newest = finished_run(small, "bleu", max_order=4, tokenize="13a")
+    two = finished_run(small, "rouge_l", tokenize="char"), finished_run(small, "rouge_l", tokenize="whitespace")
+
+    runs = board_runs(small.dataset)
+    assert runs.shown == [shown, two[1]], "of two that are not usual, the newer"
+    assert set(runs.others) == {at_spaces, newest, two[0]}
+
+    client, url = as_user(manager), reverse("metrics:run-list", args=[small.project.slug])
+    page = client.get(url)
+    assert [column.run.number for column in page.context["table"].runs] == [shown.number, two[1].number]
+    assert "3 other settings" in page.content.decode()
+    every = client.get(url, {"settings": "all"})
+    assert len(every.context["table"].runs) == 5
+    assert every.context["headline"] == page.context["headline"]
+    by_newest = client.get(url, {"sort": f"r{newest.number}", "settings": "all"}).context["table"]
+    on_phones = [column.key for column in by_newest.columns if column.is_on_phones]
+    assert len(on_phones) == 2
+    assert f"r{newest.number}" in on_phones
 
 
 def plain_reference(item: Item, text: str) -> None:
@@ -129,7 +158,7 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
     weighted, delta = finished_run(small, "bleu"), finished_run(small, "delta_bleu")
     length = finished_run(small, "length")
 
-    board = leaderboard(small.dataset, board_runs(small.dataset))
+    board = leaderboard(small.dataset, board_runs(small.dataset).shown)
 
     campaign = small.release.reference_set.campaigns.get()
     heads = [(column.label, column.references, column.items.label) for column in board.columns]
@@ -172,7 +201,7 @@ def test_a_system_without_a_common_item_is_not_compared_with_the_best(world: Wor
         options=ImportOptions(name="judge"),
     )
 
-    board = leaderboard(world.dataset, board_runs(world.dataset))
+    board = leaderboard(world.dataset, board_runs(world.dataset).shown)
 
     cells = cells_of(board, f"r{run.number}")
     assert {name: cell.items for name, cell in cells.items()} == {"Echo": 20, "Parrot": 40, "Quill": 20}
@@ -212,7 +241,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     finished_run(world, "bleu")
     rated(world)
 
-    board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
+    board = leaderboard(world.dataset, board_runs(world.dataset).shown, stored_ratings(world.dataset))
 
     results = compute_results([campaign])
     assert [column.head for column in board.columns] == ["Informativeness", "Relevance", "Fluency", "BLEU"]
@@ -246,7 +275,7 @@ def test_systems_with_the_same_outputs_are_named_as_one(world: World) -> None:
     finished_run(world, "bleu", systems=[*world.hypotheses, twin])
     rated(world)
 
-    board = leaderboard(world.dataset, board_runs(world.dataset), stored_ratings(world.dataset))
+    board = leaderboard(world.dataset, board_runs(world.dataset).shown, stored_ratings(world.dataset))
 
     assert {row.system.name: row.same for row in board.rows if row.same} == {"Echo": ["Twin"], "Twin": ["Echo"]}
     for place, column in enumerate(board.columns):

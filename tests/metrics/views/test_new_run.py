@@ -77,7 +77,7 @@ def test_a_form_sent_as_it_is_shown_makes_a_run(
 
     run = ScoreRun.objects.get()
     assert answer.url == reverse("metrics:run-detail", args=[world.project.slug, run.number])
-    assert run.parameters == get_metric(metric, **default_parameters(METRICS[metric], "whitespace")).parameters()
+    assert run.parameters == get_metric(metric, **default_parameters(METRICS[metric], "13a")).parameters()
     assert (run.release is None) == (metric in TEXT_METRICS)
     names = {"Echo", "Parrot", "Quill"} | ({"Human", "Random"} if metric in TEXT_METRICS else set())
     assert {system.name for system in run.systems.all()} == names

@@ -398,7 +398,7 @@ def test_the_tokeniser_follows_the_language_of_the_item(member, project):
     assert page.context["form"].data["tokenize"] == "zh"
     arabic = make_conversations(project, ARABIC, language="ar", slug="ar")
     page = member.get(reverse("metrics:playground", args=[project.slug]), {"item": arabic.items[0].pk})
-    assert page.context["form"].data["tokenize"] == "whitespace"
+    assert page.context["form"].data["tokenize"] == "13a"
 
 
 def test_an_item_of_another_project_is_404(url, member):

@@ -1,0 +1,63 @@
+"""What surprises readers of results, explained where it occurs and nowhere else."""
+
+from collections.abc import Iterator
+from math import isclose
+
+from annotation.core.numbers import decimals
+from annotation.results.selectors.verdicts import CriterionVerdict, SystemVerdict
+
+
+def rank_note(verdict: CriterionVerdict) -> str:
+    """Say why a system ranks before one with a higher mean or strength; empty if none does."""
+    for place, lower in enumerate(verdict.systems):
+        for higher in verdict.systems[:place]:
+            if lower.first_rank < higher.first_rank and lower.estimate < higher.estimate:
+                return _why_before(verdict, lower, higher)
+    return ""
+
+
+def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemVerdict) -> str:
+    what = "mean" if verdict.by_means else "strength"
+    beaten_by = _certainly_better(verdict, higher) - _certainly_better(verdict, lower)
+    better = next((each.name for each in verdict.systems if each.name in beaten_by), "")
+    if not better:
+        return ""
+    why = f"{better} is better than {higher.name} for certain, but not than {lower.name}"
+    if better == lower.name:
+        why = f"{lower.name} is better than {higher.name} for certain on the items that both have"
+    return (
+        f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
+        f"{decimals(higher.estimate)}): ranks count only differences that are certain, over other raters and items. "
+        f"{why}."
+    )
+
+
+def _certainly_better(verdict: CriterionVerdict, system: SystemVerdict) -> set[str]:
+    return {pair.first for pair in verdict.pairs if pair.second == system.name and pair.is_certain}
+
+
+def ends_notes(verdict: CriterionVerdict) -> Iterator[str]:
+    """Yield why an interval ends exactly where the scale, or the largest difference on it, does."""
+    low, high = verdict.scale_low, verdict.scale_high
+    ends = [_plain(end) for each in verdict.systems for end in (low, high) if _is_shown(end, each.low, each.high)]
+    if ends:
+        yield f"No mean lies beyond the scale, and no interval reaches further: {ends[0]} is where the scale ends."
+    most = high - low
+    if any(
+        _is_shown(abs(end), most)
+        for pair in verdict.pairs
+        for end in (pair.low, pair.high, pair.single_low, pair.single_high)
+    ):
+        yield (
+            f"Two means on a scale of {_plain(low)} to {_plain(high)} differ by {most:g} at most: an interval of a "
+            f"difference that would reach further ends at {decimals(most)}."
+        )
+
+
+def _plain(end: float) -> str:
+    return f"{end:g}".replace("-", "−")
+
+
+def _is_shown(end: float, *values: float) -> bool:
+    """Return whether a value is the end, as tables write both."""
+    return any(isclose(value, end, abs_tol=0.005) for value in values)
