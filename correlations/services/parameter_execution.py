@@ -12,7 +12,7 @@ from django.db import transaction
 from annotation.core.jobs import Claim, job_run
 from annotation.core.numbers import finite_or_none
 from annotation.core.progress import Progress, noop
-from annotation.models import Item
+from annotation.models import Campaign, Item
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
 from correlations.parameter_specification import ParameterSpecification, parameter_named
@@ -78,19 +78,29 @@ def parameter_study_execute(*, study_id: int, progress: Progress = noop) -> None
 
 
 def _compute(study: ParameterStudy, claim: Claim) -> None:
+    result = parameter_result(study, claim.progress)
+    with transaction.atomic():
+        claim.lock()
+        claim.finish(result=result.to_json())
+
+
+def parameter_result(
+    study: ParameterStudy, report: Progress = noop, *, campaigns: Sequence[Campaign] = ()
+) -> results.ParameterResult:
+    """Compute a study from texts and ratings; ``campaigns`` are by default those that are stored with it."""
     started = time.monotonic()
-    progress = StagedProgress(claim.progress, STAGES)
+    progress = StagedProgress(report, STAGES)
     progress.stage("Loading")
-    inputs = _load(study)
+    inputs = _load(study, campaigns)
     sweeps = _swept(inputs, progress)
-    report = progress.stage("Intervals")
+    intervals = progress.stage("Intervals")
     spec = inputs.specification
     counted = np.logical_or.reduce([_usable(inputs, sweep) for sweep in sweeps])
-    result = results.ParameterResult(
+    return results.ParameterResult(
         coefficient=spec.coefficient,
         coefficients=spec.coefficients,
         sweeps=tuple(
-            _sweep_result(inputs, sweep, _part(report, index, len(sweeps))) for index, sweep in enumerate(sweeps)
+            _sweep_result(inputs, sweep, _part(intervals, index, len(sweeps))) for index, sweep in enumerate(sweeps)
         ),
         models=_models(study, spec.built_metric()),
         items=_items(inputs, counted),
@@ -99,9 +109,6 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
         versions=versions(),
         seconds=round(time.monotonic() - started, 2),
     )
-    with transaction.atomic():
-        claim.lock()
-        claim.finish(result=result.to_json())
 
 
 def _part(report: Report, index: int, parts: int) -> Report:
@@ -109,11 +116,11 @@ def _part(report: Report, index: int, parts: int) -> Report:
     return lambda done, total: report(index * total + done, parts * total)
 
 
-def _load(study: ParameterStudy) -> Inputs:
+def _load(study: ParameterStudy, campaigns: Sequence[Campaign]) -> Inputs:
     spec = ParameterSpecification.from_mapping(study.specification)
     texts = study_texts(study, spec.systems)
     corpus = read_corpus(texts, row_reads(texts, spec.built_metric(), spec.built_subset))
-    human = study_ratings(study, corpus, spec)
+    human = study_ratings(study, corpus, spec, campaigns)
     unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
     if unrated.size:
         name = corpus.systems[unrated[0]].name

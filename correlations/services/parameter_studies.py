@@ -29,17 +29,24 @@ def parameter_study_create(
     *, project: Project, name: str, specification: Mapping[str, Any], by: User | None
 ) -> tuple[ParameterStudy, bool]:
     """Return the study with this specification, and whether it is new. The caller enqueues the task of a new study."""
+    named, settled = settled_parameter_study(project, specification)
+    return study_store(ParameterStudy, named, settled, [settled.built_metric()], name=name, by=by)
+
+
+def settled_parameter_study(
+    project: Project, specification: Mapping[str, Any]
+) -> tuple[NamedInputs, ParameterSpecification]:
+    """Return what a specification names in a project, and the specification with every value as it is stored."""
     named, requested = NamedInputs.read(project, ParameterSpecification.from_mapping(specification))
     settled = _settled(project, requested)
-    metric = settled.built_metric()
-    check_references(named, metric, settled.built_subset, field="subset")
+    check_references(named, settled.built_metric(), settled.built_subset, field="subset")
     _check_splits(settled, set(Item.objects.filter(dataset=named.dataset).values_list("split", flat=True)) - {""})
     unrated = [name for name, items in named.rated_items().items() if not items]
     if unrated:
         rated = ", ".join(name for name in settled.systems if name not in unrated) or "none of these"
         message = f"found {unrated[0]}, whose outputs have no rating in {named.campaigns_text}; accepted: {rated}"
         raise StudyRefused.of("systems", message)
-    return study_store(ParameterStudy, named, settled, [metric], name=name, by=by)
+    return named, settled
 
 
 def _settled(project: Project, requested: ParameterSpecification) -> ParameterSpecification:

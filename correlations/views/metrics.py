@@ -77,7 +77,6 @@ def _report(study: Study, result: StudyResult) -> Context:
     return {
         "result": result,
         "has_report_files": True,
-        "may_verify": True,
         "rows": [(row, ceiling_cells(result, index)) for index, row in enumerate(result.rows)],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),

@@ -12,7 +12,7 @@ from annotation.models import Project
 from correlations.management.comparing import comparison_lines
 from correlations.management.studying import Flags, StudyCommand, read_object, three_decimals
 from correlations.models import Study
-from correlations.results.report import ReportError, StudyDocument
+from correlations.results.report import ReportError, read_report
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.joint import joint_comparison, joint_document, members
@@ -111,7 +111,7 @@ class Command(StudyCommand):
     def verify(self, file: str, options: dict[str, Any]) -> None:
         """Print what differs between a report and the same study computed here; exit with 1 unless all is equal."""
         try:
-            document = StudyDocument.from_json(read_object(file, option=VERIFY))
+            document = read_report(read_object(file, option=VERIFY))
         except ReportError as error:
             raise CommandError(f"{VERIFY} {file}: {error}.") from error
         project = report_project(document, options["project"] or "")
