@@ -97,7 +97,7 @@ def test_ratings_that_came_later_are_not_counted(report: Report, world: World) -
 
 def test_a_report_is_read_as_what_it_is(report: Report) -> None:
     assert isinstance(read_report(report), ParameterDocument)
-    with pytest.raises(ReportError, match="accepted: assay-study-report/1, the JSON report of a study$"):
+    with pytest.raises(ReportError, match=r"accepted: assay-study-report/1, the JSON report of a study$"):
         StudyDocument.from_json(report)
     accepted = "a study, or assay-parameter-study-report/1, the JSON report of a parameter study"
     with pytest.raises(ReportError, match=accepted):
