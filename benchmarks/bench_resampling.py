@@ -76,7 +76,7 @@ STAGES = (
         2,
     ),
     Stage(
-        f"9 rows over sampled units, {SYSTEMS} systems, {len(PAIRS)} pairs, {SEGMENTS:,} items, {REPLICATES:,} replicates",
+        f"9 rows over sampled units, {len(PAIRS)} pairs of {SYSTEMS} systems, {SEGMENTS:,} items, {REPLICATES:,} draws",
         units,
         draw_units,
         bootstrap_sizes(REPLICATES),
