@@ -15,7 +15,7 @@ from annotation.core.progress import Progress, noop
 from annotation.models import Campaign, Item
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
-from correlations.parameter_specification import ParameterSpecification, parameter_named
+from correlations.parameter_specification import SUBSET, ParameterSpecification, parameter_named
 from correlations.results import parameters as results
 from correlations.results.common import Counts, Dropped, Ends, Items
 from correlations.selectors.inputs import FloatArray, HumanSide
@@ -155,20 +155,20 @@ def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
     planned = []
     for sweep in spec.sweeps:
         parameter = parameter_named(in_use, sweep["parameter"])
-        planned.append((parameter, [spec.built_metric(**{parameter.name: value}) for value in sweep["values"]]))
+        planned.append((parameter, [spec.varied(parameter, value) for value in sweep["values"]]))
     try:
-        scorer = Scorer(inputs.corpus, [metric for _, metrics in planned for metric in metrics])
+        scorer = Scorer(inputs.corpus, [metric for _, varied in planned for metric, _ in varied])
         report = progress.stage("Scoring")
-        total, done, sweeps = sum(len(metrics) for _, metrics in planned), 0, []
-        for parameter, metrics in planned:
+        total, done, sweeps = sum(len(varied) for _, varied in planned), 0, []
+        for parameter, varied in planned:
             statistics = []
-            for metric in metrics:
-                statistics.append(scorer.statistics(metric, spec.built_subset))
+            for metric, subset in varied:
+                statistics.append(scorer.statistics(metric, subset))
                 done += 1
                 report(done, total)
-            values = [getattr(metric, parameter.name) for metric in metrics]
-            chosen = values.index(getattr(in_use, parameter.name))
-            points = [_value(*each, inputs) for each in zip(metrics, statistics, strict=True)]
+            values = [str(read) if parameter == SUBSET else getattr(metric, parameter.name) for metric, read in varied]
+            chosen = values.index(spec.value_in_use(parameter))
+            points = [_value(metric, each, inputs) for (metric, _), each in zip(varied, statistics, strict=True)]
             sweeps.append(Sweep(parameter, values, chosen, points, not all(each.sums for each in statistics)))
     except ValueError as error:  # a model that is not on this host, say
         raise StudyError(str(error)) from error
