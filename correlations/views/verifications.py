@@ -97,10 +97,11 @@ def verification_detail(request: MemberRequest, verification: StudyVerification)
 
 
 def _trail(project: Project, verification: StudyVerification) -> list[tuple[str, str]]:
-    studies = (STUDY.title, STUDY.url("list", project))
-    if verification.stored_study is None:
+    studies, study = (STUDY.title, STUDY.url("list", project)), verification.stored_study
+    if study is None:
         return [studies, ("Verify a report", reverse("correlations:study-verification-list", args=[project.slug]))]
-    return [studies, (verification.name, _study_url(project, verification))]
+    lists = [(kind.title, kind.url("list", project)) for kind in KINDS if isinstance(study, kind.model)]
+    return [*dict.fromkeys([studies, *lists]), (verification.name, _study_url(project, verification))]
 
 
 def _study_url(project: Project, verification: StudyVerification) -> str:
