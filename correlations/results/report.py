@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from annotation.core.canonical import canonical_json
 
+JOINT = "assay-joint-study-report/1"  # the format of a report over several data sets, which holds those of its studies
 MOST_RATINGS = 2**31
 
 
@@ -98,6 +99,16 @@ def read_report(data: Any) -> Report:
     if kind is None:
         raise _other_format(data, *DOCUMENTS)
     return kind.from_json(data)
+
+
+def read_reports(data: Any) -> list[Report]:
+    """Read the report of a study of any kind, or those that the report over several data sets holds."""
+    if _format_of(data) != JOINT:
+        return [read_report(data)]
+    reports = data.get("reports")
+    if not isinstance(reports, list) or not reports:
+        raise ReportError("reports: found none; accepted: those of the studies of each data set")
+    return [read_report(report) for report in reports]
 
 
 def _format_of(data: Any) -> Any:

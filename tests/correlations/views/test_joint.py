@@ -11,7 +11,8 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.urls import reverse
 
-from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet
+from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet, Release
+from annotation.references.releases.services.releases import stored_content_hash
 from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy, Study
 from correlations.selectors.compared import compared_studies
@@ -135,11 +136,15 @@ def test_a_comparison_is_kept_and_the_command_runs_all(
 ) -> None:
     path, report = tmp_path / "both.json", tmp_path / "both-report.json"
     path.write_text(json.dumps(specification))
+    for release in Release.objects.all():
+        Release.objects.filter(pk=release.pk).update(content_hash=stored_content_hash(release))
     call_command("study", str(path), project=project.slug, report=[str(report)])
     printed = capsys.readouterr().out
     joint = JointStudy.objects.get()
     assert "pooled" in printed
     assert json.loads(report.read_text())["signature"] == joint.signature
+    call_command("study", "verify", str(report))
+    assert capsys.readouterr().out == "Cats: equal\nOld cats: equal\n"
 
     client, keep = as_user(manager), reverse("correlations:study-joint-create", args=[project.slug])
     pks = list(joint.studies.values_list("pk", flat=True))
