@@ -13,6 +13,7 @@ from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from metrics.models import ScoreRun
 
+OF_REPORT = "None for a report that was sent, and for a study of the other kind."
 WITHOUT_RELEASE = "None if the references are the data set's own, or no metric reads any."
 
 
@@ -120,30 +121,6 @@ class StudyShard(Job):
         return f"Resamples {self.number}"
 
 
-class StudyVerification(Job):
-    """The study of a report computed again here, and what differs."""
-
-    progress_is_whole = True
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="study_verifications")
-    study = models.ForeignKey(
-        Study,
-        null=True,
-        blank=True,
-        on_delete=models.CASCADE,
-        related_name="verifications",
-        help_text="None for a report that was sent.",
-    )
-    name = models.CharField(max_length=120, help_text="The study's.")
-    signature = models.CharField(max_length=64, help_text="The study's.")
-    report = models.JSONField(null=True, blank=True, help_text="A report that was sent, until it is verified.")
-    outcome = models.JSONField(
-        null=True, blank=True, help_text="What differs: correlations.services.verification.Verification."
-    )
-
-    def __str__(self) -> str:
-        return f"Verification of {self.name}"
-
-
 class ParameterStudy(StudyJob):
     """How one metric's correlation with ratings changes with its parameters."""
 
@@ -174,3 +151,49 @@ class ParameterStudy(StudyJob):
     def read_result(self) -> ParameterResult:
         """Return the stored result of a study that is done."""
         return ParameterResult.from_json(self.result)
+
+
+class StudyVerification(Job):
+    """The study of a report computed again here, and what differs."""
+
+    progress_is_whole = True
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="study_verifications")
+    study = models.ForeignKey(
+        Study, null=True, blank=True, on_delete=models.CASCADE, related_name="verifications", help_text=OF_REPORT
+    )
+    parameter_study = models.ForeignKey(
+        ParameterStudy,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="verifications",
+        help_text=OF_REPORT,
+    )
+    name = models.CharField(max_length=120, help_text="The study's.")
+    signature = models.CharField(max_length=64, help_text="The study's.")
+    report = models.JSONField(null=True, blank=True, help_text="A report that was sent, until it is verified.")
+    outcome = models.JSONField(
+        null=True, blank=True, help_text="What differs: correlations.services.verification.Verification."
+    )
+
+    class Meta(Job.Meta):
+        constraints = [
+            *Job.Meta.constraints,
+            models.CheckConstraint(
+                condition=models.Q(study__isnull=True) | models.Q(parameter_study__isnull=True),
+                name="study_verification_of_one_kind",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"Verification of {self.name}"
+
+    @classmethod
+    def field_of(cls, kind: type[StudyJob]) -> str:
+        """Return the field that names studies of a kind."""
+        return "study" if kind is Study else "parameter_study"
+
+    @property
+    def stored_study(self) -> Study | ParameterStudy | None:
+        """Return the study whose stored result is compared; None for a report that was sent."""
+        return self.study or self.parameter_study

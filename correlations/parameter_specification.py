@@ -21,6 +21,8 @@ MAX_SWEEPS = 6
 DIMENSIONS = (*range(1, 7), 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 700)
 DIMENSIONS += (1000, 1500, 2000)
 NUMBERS = ("whole", "real")
+# Varied like a parameter of the metric: which references of a release it reads.
+SUBSET = Parameter("subset", "refs", "References", "text", "all", hint="Of a release: all, original or a threshold.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class ParameterSpecification(specification.StudySpecification):
         metric = self.built_metric()
         if metric.name == External.name:
             raise StudyRefused.of("metric", "found scores made elsewhere; accepted: a metric that is computed here")
-        sweeps = tuple(_checked_sweep(metric, sweep) for sweep in self.sweeps)
+        sweeps = tuple(_checked_sweep(metric, sweep, with_release=bool(self.release)) for sweep in self.sweeps)
         if len({sweep["parameter"] for sweep in sweeps}) < len(sweeps):
             raise StudyRefused.of("sweeps", "found a parameter twice; accepted: each once")
         entry = {"name": metric.name, "parameters": metric.parameters()}
@@ -81,6 +83,15 @@ class ParameterSpecification(specification.StudySpecification):
         """Return the metric at its values in use, with some changed."""
         parameters = specification.entry_parameters(self.metric) | changes
         return specification.build_metric("metric", self.metric.get("name", ""), parameters)
+
+    def value_in_use(self, parameter: Parameter) -> Any:
+        return self.subset if parameter == SUBSET else getattr(self.built_metric(), parameter.name)
+
+    def varied(self, parameter: Parameter, value: Any) -> tuple[Metric, Subset]:
+        """Return the metric and the references with a parameter at another value."""
+        if parameter == SUBSET:
+            return self.built_metric(), specification.parse_subset("sweeps", value)
+        return self.built_metric(**{parameter.name: value}), self.built_subset
 
     @property
     def coefficients(self) -> tuple[str, ...]:
@@ -92,19 +103,23 @@ class ParameterSpecification(specification.StudySpecification):
         return specification.parse_subset("subset", self.subset)
 
 
+def varied_parameters(metric: type[Metric]) -> tuple[Parameter, ...]:
+    """Return the metric's parameters and, if it reads references, which of them it reads."""
+    return (*metric.parameter_list(), *([SUBSET] if metric.needs_references else []))
+
+
 def parameter_named(metric: Metric, name: object) -> Parameter:
     """Return the metric's parameter by its name or its key in signatures."""
-    for parameter in metric.parameter_list():
+    parameters = varied_parameters(type(metric))
+    for parameter in parameters:
         if name in (parameter.name, parameter.key):
             return parameter
-    accepted = ", ".join(parameter.name for parameter in metric.parameter_list()) or "none, it has no parameter"
+    accepted = ", ".join(parameter.name for parameter in parameters) or "none, it has no parameter"
     raise StudyRefused.of("sweeps", f"{metric.name}: found parameter {name!r}; accepted: {accepted}")
 
 
-def with_value_in_use(metric: Metric, name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+def with_value_in_use(parameter: Parameter, in_use: Any, values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values and the value in use, without duplicates; numbers in rising order."""
-    parameter = parameter_named(metric, name)
-    in_use = getattr(metric, parameter.name)
     all_values = list(dict.fromkeys([*values, in_use] if in_use is not None else values))
     return tuple(sorted(all_values) if parameter.kind in NUMBERS else all_values)
 
@@ -172,10 +187,14 @@ def read_values(parameter: Parameter, written: str) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _checked_sweep(metric: Metric, sweep: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_sweep(metric: Metric, sweep: Mapping[str, Any], *, with_release: bool) -> dict[str, Any]:
     parameter = parameter_named(metric, sweep.get("parameter"))
     values = tuple(dict.fromkeys(sweep.get("values") or ()))
-    for value in values:
+    if parameter == SUBSET:
+        if not with_release:
+            raise StudyRefused.of("sweeps", "subset: found no release; accepted: a release, whose references vary")
+        values = tuple(dict.fromkeys(str(specification.parse_subset("sweeps", str(value))) for value in values))
+    for value in values if parameter != SUBSET else ():
         try:
             parameter.check(value)
             get_metric(metric.name, **(metric.parameters() | {parameter.name: value}))

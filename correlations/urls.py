@@ -86,12 +86,17 @@ urlpatterns: list[URLPattern] = [
         {"kind": STUDY},
         name="study-sensitivity-create",
     ),
-    # Before the downloads of tables, which could have this name.
-    path(
-        f"{PROJECT}/parameter-studies/<int:pk>/report.<str:file_format>",
-        parameter_study_report,
-        {"kind": PARAMETER_STUDY},
-        name="parameter-study-report",
+    *(
+        path(
+            f"{PROJECT}/parameter-studies/<int:pk>/{address}",
+            view,
+            {"kind": PARAMETER_STUDY},
+            name=f"parameter-study-{name}",
+        )
+        for name, address, view in (
+            ("report", "report.<str:file_format>", parameter_study_report),
+            ("verify", "verify/", verifications.study_verify),
+        )
     ),
     *kind_urls(PARAMETER_STUDY),
     path(f"{PROJECT}/campaigns/<int:pk>/results/with-metric/", helped.campaign_helped, name="campaign-helped"),

@@ -374,7 +374,7 @@ PAGES = (
         ("study", "correlation"),
     ),
     Page(
-        ["correlations:study-verification-", "correlations:study-verify"],
+        ["correlations:study-verification-", "correlations:study-verify", "correlations:parameter-study-verify"],
         "A study computed again from the texts, weights and ratings that are here, and what differs from its report.",
         "reports#verifying-a-report",
         words=("study",),

@@ -33,7 +33,9 @@ class ValuesField(serializers.ListField):
 
 
 class SweepSerializer(Strict, serializers.Serializer[Any]):
-    parameter = serializers.CharField(help_text="Its name, or its key in signatures.")
+    parameter = serializers.CharField(
+        help_text="Its name, its key in signatures, or `subset`: which references of a release are read."
+    )
     values = ValuesField(required=False, help_text="By default the usual ones, as far as trained models go.")
 
 

@@ -37,33 +37,44 @@ class OutcomeSerializer(serializers.Serializer[Any]):
 
 class VerificationSerializer(JobSerializer):
     study: Any = serializers.PrimaryKeyRelatedField(
-        read_only=True, help_text="The study here; null for a report that was sent."
+        read_only=True, help_text="The study here; null for a report that was sent, and for a parameter study."
+    )
+    parameter_study: Any = serializers.PrimaryKeyRelatedField(
+        read_only=True, help_text="The parameter study here; null for a report that was sent, and for a study."
     )
     sentence = serializers.SerializerMethodField(help_text="The outcome in words; empty until it is done.")
     outcome = OutcomeSerializer(read_only=True, allow_null=True)
 
     class Meta:
         model = StudyVerification
-        fields = ("id", *JOB_FIELDS, "study", "name", "signature", "sentence", "outcome")
+        fields = ("id", *JOB_FIELDS, "study", "parameter_study", "name", "signature", "sentence", "outcome")
 
     def get_sentence(self, verification: StudyVerification) -> str:
         return outcome_sentence(verification.outcome) if verification.outcome else ""
 
 
 class VerificationRequestSerializer(Strict, serializers.Serializer[Any]):
-    """One of the two."""
+    """One of the three."""
 
     study = serializers.IntegerField(required=False, min_value=1, help_text="A study of this project that is done.")
-    report = serializers.DictField(required=False, help_text="The JSON report of a study, from any installation.")
+    parameter_study = serializers.IntegerField(required=False, min_value=1, help_text="Likewise a parameter study.")
+    report = serializers.DictField(
+        required=False, help_text="The JSON report of a study or a parameter study, from any installation."
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if len(attrs) != 1:
-            raise serializers.ValidationError({"study": ["Accepted: a study, or a report."]})
+            raise serializers.ValidationError({"study": ["Accepted: a study, a parameter study, or a report."]})
         return attrs
 
 
 @extend_schema_view(
-    list=extend_schema(parameters=[OpenApiParameter("study", int, description="Only those of a study.")]),
+    list=extend_schema(
+        parameters=[
+            OpenApiParameter("study", int, description="Only those of a study."),
+            OpenApiParameter("parameter_study", int, description="Only those of a parameter study."),
+        ]
+    ),
     create=extend_schema(
         request=VerificationRequestSerializer, responses={201: VerificationSerializer, 200: VerificationSerializer}
     ),
@@ -75,9 +86,8 @@ class VerificationsViewSet(JobViewSet):
     task = verify
 
     def get_queryset(self) -> QuerySet[Any]:
-        found = verifications(self.project)
-        study = self.parameter("study")
-        return found.filter(study=int(study)) if is_whole(study) else found
+        numbers = {field: self.parameter(field) for field in ("study", "parameter_study")}
+        return verifications(self.project).filter(**{field: int(pk) for field, pk in numbers.items() if is_whole(pk)})
 
     def create(self, request: Request, **_: Any) -> ApiResponse:
         """Compute a study again (201), or return its verification that is going on (200). Poll its ``url``."""
@@ -86,7 +96,8 @@ class VerificationsViewSet(JobViewSet):
             verification = report_verification_create(project=self.project, report=requested["report"], by=self.user)
             created = True
         else:
-            study = get_object_or_404(self.project.studies, pk=requested["study"])
+            of_kind: dict[str, Any] = {"study": self.project.studies, "parameter_study": self.project.parameter_studies}
+            study: Any = next(get_object_or_404(of_kind[field], pk=pk) for field, pk in requested.items())
             verification, created = study_verification_create(study=study, by=self.user)
         if not created:
             return self.answer(verification)

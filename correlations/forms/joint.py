@@ -20,7 +20,7 @@ from correlations.forms.studies import OPTIONAL, StudyForm
 from correlations.selectors.compared import MOST_STUDIES
 from correlations.selectors.joint import datasets_to_study
 from correlations.selectors.metrics import RUN, Offered, offered_metrics
-from correlations.services.joint_studies import DATASETS
+from correlations.services.joint_studies import DATASETS, named_twice
 from metrics.selectors.scripts import proposed_tokenizer
 
 FIELD_OF_DATASET = re.compile(rf"{DATASETS}\.(\d+)\.(\w+)")
@@ -40,7 +40,7 @@ class DatasetPart(StudyBaseForm):
         label="Imported scores",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Scores of one name are one metric over the data sets.",
+        help_text="Scores of one name are one metric over the data sets. Of two imports of one name, choose one.",
     )
 
     MAIN = ("references", "campaigns", "criteria", "systems", "scores")
@@ -61,9 +61,18 @@ class DatasetPart(StudyBaseForm):
         self.offered = offered_metrics(self.project, dataset, weighted=bool(self.releases))
         runs = [each for group in self.offered.values() for each in group if each.value.startswith(RUN)]
         offer_choices(self, "scores", [(each.value, f"{each.label} ({each.summary})") for each in runs])
-        self.initial["scores"] = [each.value for each in runs]
+        self.names_of_scores = {each.value: each.label for each in runs}
+        # The newest of each name: runs are listed newest first.
+        newest = {each.label: each.value for each in reversed(runs)}
+        self.initial["scores"] = [each.value for each in runs if newest[each.label] == each.value]
         if not runs:
             del self.fields["scores"]
+
+    def clean_scores(self) -> list[str]:
+        ticked: list[str] = self.cleaned_data["scores"]
+        if problem := named_twice([self.names_of_scores[value] for value in ticked]):
+            raise forms.ValidationError(problem)
+        return ticked
 
     @property
     def is_used(self) -> bool:

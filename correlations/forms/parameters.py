@@ -8,7 +8,8 @@ from django import forms
 from annotation.core.forms import Form, offer_choices
 from annotation.models import Dataset, Item, Release
 from correlations.forms.base import StudyBaseForm
-from correlations.parameter_specification import MAX_SWEEPS, NUMBERS, read_values, usual_values
+from correlations.forms.metric_entries import subsets_of
+from correlations.parameter_specification import MAX_SWEEPS, NUMBERS, SUBSET, read_values, usual_values
 from correlations.selectors.metrics import offered_metrics
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from metrics.scoring.metric import Metric
@@ -51,6 +52,12 @@ class ParameterStudyForm(StudyBaseForm):
     subset = forms.CharField(
         label="References", initial="all", help_text="<code>all</code>, <code>original</code> or <code>w>0</code>"
     )
+    sweep_subset = forms.CharField(
+        label="References: values",
+        required=False,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        help_text="To try instead, such as <code>original, w>0, w>=0.6</code>.",
+    )
     coefficient = forms.ChoiceField(
         label="The best value is that of the highest",
         choices=[(entry.key, entry.label) for entry in COEFFICIENTS.values()],
@@ -72,7 +79,7 @@ class ParameterStudyForm(StudyBaseForm):
         label="Random number", initial=20190501, min_value=0, help_text="Every random choice follows from it."
     )
 
-    MAIN = ("name", "campaigns", "criteria", "systems", "subset")
+    MAIN = ("name", "campaigns", "criteria", "systems", "subset", "sweep_subset")
     DESIGN = ("coefficient", "choose_on", "judge_on", "bootstrap", "halves", "seed")
 
     def __init__(
@@ -88,6 +95,8 @@ class ParameterStudyForm(StudyBaseForm):
             offer_choices(self, name, [("", "the same items"), *((split, split) for split in self.splits)])
         if not self.metric.needs_references:
             self.fields["subset"].widget = forms.HiddenInput()
+        if release is None or not self.metric.needs_references:
+            del self.fields["sweep_subset"]
         for parameter in self.metric.parameter_list():
             self._add(parameter)
 
@@ -166,6 +175,8 @@ class ParameterStudyForm(StudyBaseForm):
                 continue
             self._check_limit(SWEEP + parameter.name, values, limits.get(parameter.name))
             self.sweeps.append({"parameter": parameter.name, "values": list(values)})
+        if subsets := subsets_of(self.cleaned_data.get("sweep_subset", "")):
+            self.sweeps.append({"parameter": SUBSET.name, "values": subsets})
         if not self.sweeps and not self.errors:
             raise forms.ValidationError("No parameter has values to try: fill in the values of at least one.")
         if len(self.sweeps) > MAX_SWEEPS:
@@ -190,7 +201,8 @@ class ParameterStudyForm(StudyBaseForm):
 
     def specification(self) -> dict[str, Any]:
         data = self.cleaned_data
-        given = {name: data[name] for name in (*self.MAIN, *self.DESIGN) if name != "name" and name in data}
+        shown = (*self.MAIN, *self.DESIGN)
+        given = {name: data[name] for name in shown if name not in ("name", "sweep_subset") and name in data}
         parameters = {}
         for parameter in self.metric.parameter_list():
             value = data[IN_USE + parameter.name]

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 #: What a result holds besides what it says: how long it took, with what, and numbers of rows in one database.
-LEFT_OUT = ("seconds", "sensitivity.seconds", "versions", "rows[*].run")
+LEFT_OUT = ("seconds", "sensitivity.seconds", "versions", "rows[*].run", "models[*].pk")
 #: Numbers are equal if they differ by no more, relative to the larger: another processor may round the last digits
 #: of a sum otherwise.
 TOLERANCE = 1e-9

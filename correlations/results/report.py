@@ -1,15 +1,15 @@
-"""The report of a study as one JSON document: all that is needed to compute it again, and its result."""
+"""Reports of studies as JSON documents: all that is needed to compute a study again, and its result."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
 
 from annotation.core.canonical import canonical_json
 
-FORMAT = "assay-study-report/1"
+JOINT = "assay-joint-study-report/1"  # the format of a report over several data sets, which holds those of its studies
 MOST_RATINGS = 2**31
 
 
@@ -17,12 +17,16 @@ class ReportError(ValueError):
     """A document that is no report of a study; the message says what was found and what is accepted."""
 
 
-@dataclass(frozen=True)
-class StudyDocument:
-    """``specification`` can be requested anywhere; ``named`` holds hashes of all that it names, as the signature does.
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What reports of every kind of study hold.
 
-    ``releases``, ``campaigns`` and ``runs`` describe what was read, by names and hashes of content.
+    ``specification`` can be requested anywhere; ``named`` holds hashes of all that it names, as the signature does.
+    ``releases`` and ``campaigns`` describe what was read, by names and hashes of content.
     """
+
+    FORMAT: ClassVar[str]
+    OF: ClassVar[str]  # in words
 
     assay: str
     project: Mapping[str, Any]
@@ -32,8 +36,6 @@ class StudyDocument:
     named: Mapping[str, Any]
     releases: list[dict[str, Any]]
     campaigns: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
-    seed: int
     versions: Mapping[str, Any]
     result: Mapping[str, Any]
 
@@ -47,15 +49,14 @@ class StudyDocument:
         return {"specification": sha256_of(self.specification), "result": sha256_of(self.result)}
 
     def to_json(self) -> dict[str, Any]:
-        return {"format": FORMAT, **asdict(self), "hashes": self.hashes}
+        return {"format": self.FORMAT, **asdict(self), "hashes": self.hashes}
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Read a document, and check that nothing in it was changed after it was written."""
-        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
-            raise ReportError(f"found the format {found!r}; accepted: {FORMAT}, the JSON report of a study")
-        kinds = {name: kind.split("[")[0] for name, kind in cls.__annotations__.items()}
+        if _format_of(data) != cls.FORMAT:
+            raise _other_format(data, cls)
+        kinds = {field.name: str(field.type).split("[")[0] for field in fields(cls)}
         for name, kind in kinds.items():
             accepted = {"str": str, "int": int, "list": list, "Mapping": Mapping}[kind]
             if not isinstance(data.get(name), accepted):
@@ -68,6 +69,56 @@ class StudyDocument:
             if data.get("hashes", {}).get(name) != digest:
                 raise ReportError(f"the {name} was changed after the report was written: its hash is not the one named")
         return document
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyDocument(Report):
+    """The report of a study. ``runs`` are the score runs of its rows."""
+
+    FORMAT: ClassVar[str] = "assay-study-report/1"
+    OF: ClassVar[str] = "a study"
+
+    runs: list[dict[str, Any]]
+    seed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterDocument(Report):
+    """The report of a parameter study."""
+
+    FORMAT: ClassVar[str] = "assay-parameter-study-report/1"
+    OF: ClassVar[str] = "a parameter study"
+
+
+DOCUMENTS: tuple[type[Report], ...] = (StudyDocument, ParameterDocument)
+
+
+def read_report(data: Any) -> Report:
+    """Read the report of a study of any kind."""
+    kind = next((kind for kind in DOCUMENTS if _format_of(data) == kind.FORMAT), None)
+    if kind is None:
+        raise _other_format(data, *DOCUMENTS)
+    return kind.from_json(data)
+
+
+def read_reports(data: Any) -> list[Report]:
+    """Read the report of a study of any kind, or those that the report over several data sets holds."""
+    if _format_of(data) != JOINT:
+        return [read_report(data)]
+    reports = data.get("reports")
+    if not isinstance(reports, list) or not reports:
+        raise ReportError("reports: found none; accepted: those of the studies of each data set")
+    return [read_report(report) for report in reports]
+
+
+def _format_of(data: Any) -> Any:
+    return data.get("format") if isinstance(data, Mapping) else None
+
+
+def _other_format(data: Any, *accepted: type[Report]) -> ReportError:
+    found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
+    known = ", or ".join(f"{kind.FORMAT}, the JSON report of {kind.OF}" for kind in accepted)
+    return ReportError(f"found the format {found!r}; accepted: {known}")
 
 
 def _check_named(named: Mapping[str, Any]) -> None:

@@ -221,7 +221,10 @@ def _cells(study: Study, result: StudyResult, entry: Coefficient) -> dict[Key, C
         interval = NOWHERE if estimate.over_items is None else Interval(*estimate.over_items)
         observations = row.n_observations / 2 if mirrored else row.n_observations
         reason = estimate.reason or row.few_units
-        cells.setdefault(_key(row), Cell(row, index, estimate.value, interval, observations, reason))
+        key = _key(row)
+        # Of two imports of one name the first is compared; the other stands for itself.
+        key = (row.signature, row.subset) if key in cells else key
+        cells[key] = Cell(row, index, estimate.value, interval, observations, reason)
     return cells
 
 

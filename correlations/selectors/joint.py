@@ -12,13 +12,13 @@ from annotation.core.numbers import counted, decimals
 from annotation.models import CampaignState, Dataset, JobState, Project
 from correlations.documents.model import Block, Chart, Code, Column, Document, Facts, Grid, Paragraph, Section
 from correlations.models import JointStudy, Study
-from correlations.results.report import sha256_of
+from correlations.results.report import JOINT, sha256_of
 from correlations.selectors import compared_words as words
 from correlations.selectors.compared import Compared, Line, compared_studies
+from correlations.selectors.documents import stored_document
 from correlations.stats.intervals import Interval
 from metrics.scoring import VERSION
 
-FORMAT = "assay-joint-study-report/1"
 STARTED = [state for state in CampaignState if state != CampaignState.DRAFT]
 
 
@@ -59,17 +59,18 @@ def joint_comparison(joint: JointStudy, coefficient: str | None = None) -> Compa
 
 
 def joint_document(joint: JointStudy, compared: Compared) -> dict[str, Any]:
-    """Return the JSON report: the request, the studies by their signatures, and all that the page says."""
+    """Return the JSON report: the request, all that the page says, and the report of each study."""
     result = words.plain(compared)
     specification: Mapping[str, Any] = joint.specification
     return {
-        "format": FORMAT,
+        "format": JOINT,
         "assay": VERSION,
         "project": {"name": joint.project.name, "slug": joint.project.slug},
         "name": joint.name,
         "signature": joint.signature,
         "specification": specification,
         "result": result,
+        "reports": [stored_document(study).to_json() for study in compared.studies],
         "hashes": {"specification": sha256_of(specification), "result": sha256_of(result)},
     }
 

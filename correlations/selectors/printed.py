@@ -17,7 +17,7 @@ from correlations.documents.model import (
     Section,
 )
 from correlations.models import Study
-from correlations.results.report import StudyDocument
+from correlations.results.report import Report, StudyDocument
 from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
@@ -196,9 +196,10 @@ def _left_out(result: StudyResult) -> Iterator[str]:
             yield f"{row.dropped.count:,} of {', '.join(tables.names(row))}: {row.dropped.reason}."
 
 
-def _reproduction(study: Study, result: StudyResult, document: StudyDocument) -> tuple[Block, ...]:
+def hash_entries(document: Report) -> list[tuple[str, str]]:
+    """Return the hashes by which a report's study can be found and checked."""
     entries: list[tuple[str, str]] = [
-        ("Signature", study.signature),
+        ("Signature", document.signature),
         ("Specification, SHA-256", document.hashes["specification"]),
         ("Result, SHA-256", document.hashes["result"]),
     ]
@@ -209,19 +210,28 @@ def _reproduction(study: Study, result: StudyResult, document: StudyDocument) ->
         for campaign in document.campaigns
         if "ratings_sha256" in campaign
     ]
-    entries.append(("Random number", str(document.seed)))
-    entries.append(("Versions", f"Assay {document.versions['assay']}, NumPy {document.versions['numpy']}"))
-    entries += [(f"Where {label} comes from", note) for label, note in imported_notes(study, result)]
-    metrics = dict.fromkeys(f"{row['metric']}: {row['signature']}" for row in document.runs)
+    return entries
+
+
+def reproduction(document: Report, command: str) -> tuple[Block, Block]:
+    """Return how the study of a report is computed again: verified, or started by a command."""
     how = (
         "The JSON report holds this specification, all hashes and the whole result. Where the project is, or was "
         "imported from its archive, the first command computes the study again and lists what differs; the second "
         "starts it from the specification."
     )
-    commands = "manage.py study verify report.json\nmanage.py study specification.json --project PROJECT"
+    commands = f"manage.py study verify report.json\nmanage.py {command} specification.json --project PROJECT"
+    return Paragraph(how), Code(commands)
+
+
+def _reproduction(study: Study, result: StudyResult, document: StudyDocument) -> tuple[Block, ...]:
+    entries = hash_entries(document)
+    entries.append(("Random number", str(document.seed)))
+    entries.append(("Versions", f"Assay {document.versions['assay']}, NumPy {document.versions['numpy']}"))
+    entries += [(f"Where {label} comes from", note) for label, note in imported_notes(study, result)]
+    metrics = dict.fromkeys(f"{row['metric']}: {row['signature']}" for row in document.runs)
     return (
-        Paragraph(how),
-        Code(commands),
+        *reproduction(document, "study"),
         Facts(tuple(entries)),
         Paragraph("Signatures of the rows:"),
         Bullets(tuple(metrics)),

@@ -1,15 +1,13 @@
-"""A parameter study's report as a document, to be printed or kept as a file, and as JSON."""
+"""A parameter study's report as a document, to be printed or kept as a file."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from annotation.core.charts import THEMES
 from annotation.core.numbers import counted
-from annotation.references.releases.selectors.releases import release_name
 from correlations.documents.model import Block, Bullets, Chart, Code, Column, Document, Facts, Grid, Paragraph, Section
 from correlations.models import ParameterStudy
 from correlations.results.parameters import ParameterResult
-from correlations.results.report import sha256_of
+from correlations.selectors.documents import parameter_document
 from correlations.selectors.methods import parameter_study_methods
 from correlations.selectors.parameter_reports import (
     FEW_SYSTEMS,
@@ -20,49 +18,16 @@ from correlations.selectors.parameter_reports import (
     summary_cards,
     values_in_use,
 )
-from correlations.selectors.printed import by_field, drawn_chart
+from correlations.selectors.printed import by_field, drawn_chart, hash_entries, reproduction
 from correlations.selectors.printed_tables import interval, number, p_value
 from correlations.selectors.tuned import MARK
-from correlations.specification import NAMED, Specification
 from metrics.scoring import VERSION
 
-FORMAT = "assay-parameter-study-report/1"
 OVERFITS = (
     "The best of many values on these items is better on these items than anywhere else; below stands what the choice "
     "is worth on items that it was not made on. The systems are the same on both sides, so a value chosen on them may "
     "not suit others."
 )
-
-
-def parameter_document(study: ParameterStudy, result: ParameterResult) -> dict[str, Any]:
-    """Return the JSON report: the request, hashes of what it names, and the whole result."""
-    specification = Specification.requested(study.specification)
-    stored = study.result or {}
-    return {
-        "format": FORMAT,
-        "assay": VERSION,
-        "project": {"name": study.project.name, "slug": study.project.slug},
-        "dataset": {"name": study.dataset.name, "slug": study.dataset.slug},
-        "study": {
-            "name": study.name,
-            "signature": study.signature,
-            "created_at": study.created_at.isoformat(),
-            "finished_at": study.finished_at.isoformat() if study.finished_at else None,
-        },
-        "specification": specification,
-        "named": study.specification[NAMED],
-        "releases": [
-            {"name": release_name(release), "content_hash": release.content_hash}
-            for release in filter(None, [study.release])
-        ],
-        "campaigns": [
-            {"name": campaign.name, "design_hash": campaign.design_hash}
-            for campaign in study.campaigns.order_by("name")
-        ],
-        "versions": vars(result.versions),
-        "result": stored,
-        "hashes": {"specification": sha256_of(specification), "result": sha256_of(stored)},
-    }
 
 
 def printed_parameter_report(study: ParameterStudy, result: ParameterResult) -> Document:
@@ -163,15 +128,9 @@ def _without(report: SweepReport) -> Grid:
 
 def _reproduction(study: ParameterStudy, result: ParameterResult) -> tuple[Block, ...]:
     document = parameter_document(study, result)
-    entries = [
-        ("Signature", study.signature),
-        ("Specification, SHA-256", document["hashes"]["specification"]),
-        ("Result, SHA-256", document["hashes"]["result"]),
-        *((f"Release {each['name']}", each["content_hash"]) for each in document["releases"]),
-        ("Versions", f"Assay {result.versions.assay}, NumPy {result.versions.numpy}"),
-    ]
-    how = "The API and the command take this specification; the same one is never computed twice."
-    return Paragraph(how), Facts(tuple(entries)), Code(by_field(document["specification"]))
+    versions = ("Versions", f"Assay {result.versions.assay}, NumPy {result.versions.numpy}")
+    facts = Facts((*hash_entries(document), versions))
+    return *reproduction(document, "parameter_study"), facts, Code(by_field(document.specification))
 
 
 def _plain_name(name: str) -> str:

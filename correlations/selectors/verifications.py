@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from annotation.core.numbers import counted
 from annotation.models import JobState, Project
-from correlations.models import Study, StudyVerification
+from correlations.models import ParameterStudy, Study, StudyVerification
 
 PAGE = 50
 SHOWN = 10  # values that differ, before the rest is folded
@@ -16,11 +16,13 @@ MOST = 1000  # that are stored
 
 def verifications(project: Project) -> QuerySet[StudyVerification]:
     """Return a project's verifications, newest first, without the reports that were sent."""
-    found = StudyVerification.objects.filter(project=project).select_related("study", "requested_by")
-    return found.defer("report", "study__result", "study__specification").order_by("-pk")
+    kinds = ("study", "parameter_study")
+    found = StudyVerification.objects.filter(project=project).select_related(*kinds, "requested_by")
+    long = (f"{kind}__{field}" for kind in kinds for field in ("result", "specification"))
+    return found.defer("report", *long).order_by("-pk")
 
 
-def latest_verification(study: Study) -> StudyVerification | None:
+def latest_verification(study: Study | ParameterStudy) -> StudyVerification | None:
     """Return the newest verification of a study that has an outcome or is going on; None if there is none."""
     return study.verifications.defer("report").exclude(state=JobState.CANCELLED).order_by("-pk").first()
 

@@ -13,6 +13,7 @@ from correlations.models import JointStudy, Study
 from correlations.selectors.compared import MOST_STUDIES
 from correlations.services.studies import settled_study, study_store
 from correlations.specification import Specification
+from metrics.scoring.external import External
 
 DATASETS = "datasets"
 ALWAYS_OF_DATASET = ("release", "campaigns", "systems")
@@ -33,8 +34,10 @@ def joint_study_create(
     for place, entry in enumerate(_entries(specification)):
         try:
             named, settled = settled_study(project, {**shared, **entry})
-            own_name = f"{name.strip()}: {named.dataset}"
-            study, created = study_store(Study, named, settled, settled.built_metrics(), name=own_name, by=by)
+            metrics, own_name = settled.built_metrics(), f"{name.strip()}: {named.dataset}"
+            if problem := named_twice([metric.label for metric in metrics if metric.name == External.name]):
+                raise StudyRefused.of("metrics", problem)
+            study, created = study_store(Study, named, settled, metrics, name=own_name, by=by)
         except StudyRefused as refusal:
             fields = {f"{DATASETS}.{place}.{field}": messages for field, messages in refusal.fields.items()}
             raise StudyRefused(f"{DATASETS}.{place}: {refusal.message}", fields=fields) from refusal
@@ -61,6 +64,14 @@ def joint_study_of(*, project: Project, name: str, studies: Sequence[Study], by:
     if created:
         joint.studies.set(studies)
     return joint
+
+
+def named_twice(scores: Sequence[str]) -> str:
+    """Return why imported scores of these names are not one metric each over data sets; empty if they are."""
+    twice = next((name for name in scores if scores.count(name) > 1), None)
+    if twice is None:
+        return ""
+    return f"found two imports called {twice}; accepted: one of each name, as they are one metric over data sets"
 
 
 def _entries(specification: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -12,10 +12,10 @@ from django.db import transaction
 from annotation.core.jobs import Claim, job_run
 from annotation.core.numbers import finite_or_none
 from annotation.core.progress import Progress, noop
-from annotation.models import Item
+from annotation.models import Campaign, Item
 from correlations.errors import StudyError
 from correlations.models import ParameterStudy
-from correlations.parameter_specification import ParameterSpecification, parameter_named
+from correlations.parameter_specification import SUBSET, ParameterSpecification, parameter_named
 from correlations.results import parameters as results
 from correlations.results.common import Counts, Dropped, Ends, Items
 from correlations.selectors.inputs import FloatArray, HumanSide
@@ -78,19 +78,29 @@ def parameter_study_execute(*, study_id: int, progress: Progress = noop) -> None
 
 
 def _compute(study: ParameterStudy, claim: Claim) -> None:
+    result = parameter_result(study, claim.progress)
+    with transaction.atomic():
+        claim.lock()
+        claim.finish(result=result.to_json())
+
+
+def parameter_result(
+    study: ParameterStudy, report: Progress = noop, *, campaigns: Sequence[Campaign] = ()
+) -> results.ParameterResult:
+    """Compute a study from texts and ratings; ``campaigns`` are by default those that are stored with it."""
     started = time.monotonic()
-    progress = StagedProgress(claim.progress, STAGES)
+    progress = StagedProgress(report, STAGES)
     progress.stage("Loading")
-    inputs = _load(study)
+    inputs = _load(study, campaigns)
     sweeps = _swept(inputs, progress)
-    report = progress.stage("Intervals")
+    intervals = progress.stage("Intervals")
     spec = inputs.specification
     counted = np.logical_or.reduce([_usable(inputs, sweep) for sweep in sweeps])
-    result = results.ParameterResult(
+    return results.ParameterResult(
         coefficient=spec.coefficient,
         coefficients=spec.coefficients,
         sweeps=tuple(
-            _sweep_result(inputs, sweep, _part(report, index, len(sweeps))) for index, sweep in enumerate(sweeps)
+            _sweep_result(inputs, sweep, _part(intervals, index, len(sweeps))) for index, sweep in enumerate(sweeps)
         ),
         models=_models(study, spec.built_metric()),
         items=_items(inputs, counted),
@@ -99,9 +109,6 @@ def _compute(study: ParameterStudy, claim: Claim) -> None:
         versions=versions(),
         seconds=round(time.monotonic() - started, 2),
     )
-    with transaction.atomic():
-        claim.lock()
-        claim.finish(result=result.to_json())
 
 
 def _part(report: Report, index: int, parts: int) -> Report:
@@ -109,11 +116,11 @@ def _part(report: Report, index: int, parts: int) -> Report:
     return lambda done, total: report(index * total + done, parts * total)
 
 
-def _load(study: ParameterStudy) -> Inputs:
+def _load(study: ParameterStudy, campaigns: Sequence[Campaign]) -> Inputs:
     spec = ParameterSpecification.from_mapping(study.specification)
     texts = study_texts(study, spec.systems)
     corpus = read_corpus(texts, row_reads(texts, spec.built_metric(), spec.built_subset))
-    human = study_ratings(study, corpus, spec)
+    human = study_ratings(study, corpus, spec, campaigns)
     unrated = np.flatnonzero(np.isnan(human.mean).all(axis=1))
     if unrated.size:
         name = corpus.systems[unrated[0]].name
@@ -148,20 +155,20 @@ def _swept(inputs: Inputs, progress: StagedProgress) -> list[Sweep]:
     planned = []
     for sweep in spec.sweeps:
         parameter = parameter_named(in_use, sweep["parameter"])
-        planned.append((parameter, [spec.built_metric(**{parameter.name: value}) for value in sweep["values"]]))
+        planned.append((parameter, [spec.varied(parameter, value) for value in sweep["values"]]))
     try:
-        scorer = Scorer(inputs.corpus, [metric for _, metrics in planned for metric in metrics])
+        scorer = Scorer(inputs.corpus, [metric for _, varied in planned for metric, _ in varied])
         report = progress.stage("Scoring")
-        total, done, sweeps = sum(len(metrics) for _, metrics in planned), 0, []
-        for parameter, metrics in planned:
+        total, done, sweeps = sum(len(varied) for _, varied in planned), 0, []
+        for parameter, varied in planned:
             statistics = []
-            for metric in metrics:
-                statistics.append(scorer.statistics(metric, spec.built_subset))
+            for metric, subset in varied:
+                statistics.append(scorer.statistics(metric, subset))
                 done += 1
                 report(done, total)
-            values = [getattr(metric, parameter.name) for metric in metrics]
-            chosen = values.index(getattr(in_use, parameter.name))
-            points = [_value(*each, inputs) for each in zip(metrics, statistics, strict=True)]
+            values = [str(read) if parameter == SUBSET else getattr(metric, parameter.name) for metric, read in varied]
+            chosen = values.index(spec.value_in_use(parameter))
+            points = [_value(metric, each, inputs) for (metric, _), each in zip(varied, statistics, strict=True)]
             sweeps.append(Sweep(parameter, values, chosen, points, not all(each.sums for each in statistics)))
     except ValueError as error:  # a model that is not on this host, say
         raise StudyError(str(error)) from error

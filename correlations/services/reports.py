@@ -21,10 +21,10 @@ from correlations.models import JointStudy, ParameterStudy, Study
 from correlations.results.parameters import ParameterResult
 from correlations.results.study import StudyResult
 from correlations.selectors.compared import Compared
-from correlations.selectors.documents import study_document
+from correlations.selectors.documents import parameter_document, study_document
 from correlations.selectors.joint import joint_document, printed_joint_report
 from correlations.selectors.printed import printed_report
-from correlations.selectors.printed_parameters import parameter_document, printed_parameter_report
+from correlations.selectors.printed_parameters import printed_parameter_report
 
 README = """\
 report.tex       the whole report; compile it where figures/ is: pdflatex report.tex, twice
@@ -69,8 +69,8 @@ def report_file(study: Study, result: StudyResult, ending: str) -> bytes:
 
 def parameter_report_file(study: ParameterStudy, result: ParameterResult, ending: str) -> bytes:
     """Return the report of a finished parameter study as a file of ``FILES``."""
-    printed, data = partial(printed_parameter_report, study, result), partial(parameter_document, study, result)
-    content = FILES[ending].write(Printable(printed, data, study.finished_at))
+    printed, document = partial(printed_parameter_report, study, result), parameter_document(study, result)
+    content = FILES[ending].write(Printable(printed, document.to_json, study.finished_at))
     cache.set(_size_key(study, ending), len(content), SIZES_KEPT_SECONDS)
     return content
 

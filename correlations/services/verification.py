@@ -1,6 +1,6 @@
 """Compute the study of a report again, here or on another installation, and say what differs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -13,14 +13,17 @@ from annotation.rating.selectors.ratings import rating_log
 from annotation.references.releases.selectors.releases import finished_releases, release_name, release_named
 from annotation.references.releases.services.releases import stored_content_hash
 from correlations.errors import StudyError
-from correlations.models import Study
+from correlations.models import ParameterStudy, Study
+from correlations.results.codec import Result
 from correlations.results.differences import Difference, differences
-from correlations.results.report import StudyDocument
-from correlations.results.study import StudyResult
+from correlations.results.report import ParameterDocument, Report, StudyDocument
 from correlations.services.execution import study_result
 from correlations.services.inputs import versions
+from correlations.services.parameter_execution import parameter_result
+from correlations.services.parameter_studies import settled_parameter_study
 from correlations.services.studies import NamedInputs, settled_study, texts_named
-from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, Specification
+from correlations.specification import LAST_RATING, NAMED, WITHOUT_RATERS, StudySpecification
+from metrics.scoring.metric import Metric
 
 MOST_LISTED = 1000  # differences; more say nothing more
 SHOWN = 12  # characters of a hash
@@ -78,7 +81,50 @@ class _Findings:
     notes: list[str] = field(default_factory=list)
 
 
-def study_verify(document: StudyDocument, project: Project, *, progress: Progress = noop) -> Verification:
+@dataclass(frozen=True)
+class _Settled:
+    """What a specification names in a project, with every value as it is stored, and the metrics it computes."""
+
+    inputs: NamedInputs
+    specification: StudySpecification
+    metrics: Sequence[Metric]
+
+
+def _settled_study(project: Project, specification: Mapping[str, Any]) -> _Settled:
+    inputs, settled = settled_study(project, specification)
+    return _Settled(inputs, settled, settled.built_metrics())
+
+
+def _settled_parameter_study(project: Project, specification: Mapping[str, Any]) -> _Settled:
+    inputs, settled = settled_parameter_study(project, specification)
+    return _Settled(inputs, settled, [settled.built_metric()])
+
+
+def _study_result(study: Any, progress: Progress, campaigns: Sequence[Campaign]) -> Result:
+    result, _ = study_result(study, progress, campaigns=campaigns)
+    return result
+
+
+def _parameter_result(study: Any, progress: Progress, campaigns: Sequence[Campaign]) -> Result:
+    return parameter_result(study, progress, campaigns=campaigns)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """How the study of a kind of report is settled and computed, from texts alone, without being stored."""
+
+    model: type[Study] | type[ParameterStudy]
+    settle: Callable[[Project, Mapping[str, Any]], _Settled]
+    compute: Callable[[Any, Progress, Sequence[Campaign]], Result]
+
+
+_KINDS: Mapping[type[Report], _Kind] = {
+    StudyDocument: _Kind(Study, _settled_study, _study_result),
+    ParameterDocument: _Kind(ParameterStudy, _settled_parameter_study, _parameter_result),
+}
+
+
+def study_verify(document: Report, project: Project, *, progress: Progress = noop) -> Verification:
     """Compute the report's study from the texts and ratings of a project, and compare; nothing is stored.
 
     Ratings that were sent after those that the report counts are not counted.
@@ -87,10 +133,10 @@ def study_verify(document: StudyDocument, project: Project, *, progress: Progres
     _compare_versions(document, found)
     specification = _with_release(document, project, found)
     try:
-        inputs, settled = settled_study(project, specification)
-        _compare_texts(document, inputs, settled, found)
-        last = _last_rating(document, inputs.campaigns, found)
-        now = _computed(document, inputs, settled, last, progress)
+        settled = _KINDS[type(document)].settle(project, specification)
+        _compare_texts(document, settled, found)
+        last = _last_rating(document, settled.inputs.campaigns, found)
+        now = _computed(document, settled, last, progress)
     except AnnotationError as error:
         reason = f"The study cannot be computed here. {error.message}"
         # A missing release was named already.
@@ -100,7 +146,7 @@ def study_verify(document: StudyDocument, project: Project, *, progress: Progres
     return Verification(project, found.changed, found.notes, different, computed=True)
 
 
-def report_project(document: StudyDocument, slug: str = "") -> Project:
+def report_project(document: Report, slug: str = "") -> Project:
     """Return the project to verify in: the named one, else one with the report's study, else one of its slug."""
     projects = Project.objects.filter(is_sandbox=False)
     if slug:
@@ -108,7 +154,8 @@ def report_project(document: StudyDocument, slug: str = "") -> Project:
         if named is None:
             raise StudyError(f"No project has the slug {slug!r}.")
         return named
-    known = projects.filter(studies__signature=document.signature).order_by("pk")
+    field = "studies" if isinstance(document, StudyDocument) else "parameter_studies"
+    known = projects.filter(**{f"{field}__signature": document.signature}).order_by("pk")
     of_slug = projects.filter(slug=document.project.get("slug"))
     found = (known & of_slug).first() or known.first() or of_slug.first()
     if found is None:
@@ -117,8 +164,8 @@ def report_project(document: StudyDocument, slug: str = "") -> Project:
     return found
 
 
-def _compare_versions(document: StudyDocument, found: _Findings) -> None:
-    here = vars(versions()) | {"format": StudyResult.VERSION}
+def _compare_versions(document: Report, found: _Findings) -> None:
+    here = vars(versions()) | {"format": _KINDS[type(document)].model.RESULT.VERSION}
     then = {**document.versions, "format": document.result.get("version")}
     labels = {"assay": "Assay", "numpy": "NumPy", "format": "the form of results"}
     for name, label in labels.items():
@@ -126,7 +173,7 @@ def _compare_versions(document: StudyDocument, found: _Findings) -> None:
             found.notes.append(f"Other code: {label} {then.get(name)} in the report, {here[name]} here.")
 
 
-def _with_release(document: StudyDocument, project: Project, found: _Findings) -> dict[str, Any]:
+def _with_release(document: Report, project: Project, found: _Findings) -> dict[str, Any]:
     """Return the specification with the name that the release has here: it is found by its content."""
     specification = dict(document.specification)
     name, published = specification.get("release", ""), document.named.get("release")
@@ -156,8 +203,8 @@ def _compare_release(release: Release, name: str, published: str, found: _Findin
         found.changed.append(f"The reference weights of {name} were changed after they were published: {hashes}.")
 
 
-def _compare_texts(document: StudyDocument, inputs: NamedInputs, settled: Specification, found: _Findings) -> None:
-    here = texts_named(inputs, settled.built_metrics())
+def _compare_texts(document: Report, settled: _Settled, found: _Findings) -> None:
+    here = texts_named(settled.inputs, settled.metrics)
     for name, message in TEXTS.items():
         then, now = document.named.get(name), here.get(name)
         if then != now:
@@ -165,7 +212,7 @@ def _compare_texts(document: StudyDocument, inputs: NamedInputs, settled: Specif
             found.changed.append(f"{message}: {hashes}.")
 
 
-def _last_rating(document: StudyDocument, campaigns: Sequence[Campaign], found: _Findings) -> int:
+def _last_rating(document: Report, campaigns: Sequence[Campaign], found: _Findings) -> int:
     """Return the newest rating that the report counts, by its number here; of changed ratings, the newest of all."""
     marks: Mapping[str, Any] = document.named.get("ratings", {})
     last = 0
@@ -186,17 +233,15 @@ def _last_rating(document: StudyDocument, campaigns: Sequence[Campaign], found: 
     return last
 
 
-def _computed(
-    document: StudyDocument, inputs: NamedInputs, settled: Specification, last: int, progress: Progress
-) -> dict[str, Any]:
+def _computed(document: Report, settled: _Settled, last: int, progress: Progress) -> dict[str, Any]:
     """Return the result as of the report's ratings, from texts alone, without storing anything."""
+    kind, inputs = _KINDS[type(document)], settled.inputs
     without = {WITHOUT_RATERS: document.named[WITHOUT_RATERS]} if WITHOUT_RATERS in document.named else {}
-    study = Study(
+    study = kind.model(
         project=inputs.project,
         dataset=inputs.dataset,
         release=inputs.release,
-        specification=settled.as_dict() | {NAMED: without, LAST_RATING: last},
+        specification=settled.specification.as_dict() | {NAMED: without, LAST_RATING: last},
     )
     campaigns = Campaign.objects.filter(pk__in=[campaign.pk for campaign in inputs.campaigns]).order_by("name")
-    result, _ = study_result(study, progress, campaigns=list(campaigns))
-    return result.to_json()
+    return kind.compute(study, progress, list(campaigns)).to_json()

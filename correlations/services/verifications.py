@@ -9,35 +9,36 @@ from annotation.core.jobs import Claim, job_run
 from annotation.core.progress import Progress, noop
 from annotation.models import JobState, Project, User
 from correlations.errors import StudyRefused
-from correlations.models import Study, StudyVerification
+from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.differences import shown
-from correlations.results.report import ReportError, StudyDocument
-from correlations.selectors.documents import study_document
+from correlations.results.report import ReportError, read_report
+from correlations.selectors.documents import stored_document
 from correlations.services.verification import Verification, study_verify
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
 
 @transaction.atomic
-def study_verification_create(*, study: Study, by: User | None) -> tuple[StudyVerification, bool]:
+def study_verification_create(*, study: Study | ParameterStudy, by: User | None) -> tuple[StudyVerification, bool]:
     """Return a verification of a finished study's stored result, and whether it is new: one at a time.
 
     The caller enqueues the task of a new one.
     """
-    state = Study.objects.select_for_update().get(pk=study.pk).state
+    state = type(study).objects.select_for_update().get(pk=study.pk).state
     if waiting := study.verifications.filter(state__in=UNFINISHED).first():
         return waiting, False
     if state != JobState.DONE:
         found = JobState(state).label.lower()
         raise StudyRefused.of("study", f"found one that is {found}; accepted: a study that is done")
     named = {"project": study.project, "name": study.name, "signature": study.signature}
-    return StudyVerification.objects.create(**named, study=study, requested_by=by), True
+    of = {StudyVerification.field_of(type(study)): study}
+    return StudyVerification.objects.create(**named, **of, requested_by=by), True
 
 
 def report_verification_create(*, project: Project, report: Any, by: User | None) -> StudyVerification:
     """Return a new verification of a report, which may be of another installation. The caller enqueues its task."""
     try:
-        document = StudyDocument.from_json(report)
+        document = read_report(report)
     except ReportError as error:
         raise StudyRefused.of("report", str(error)) from error
     name = str(document.study.get("name", ""))[:120]
@@ -52,11 +53,8 @@ def verification_execute(*, verification_id: int, progress: Progress = noop) -> 
 
 
 def _verify(verification: StudyVerification, claim: Claim) -> None:
-    study = verification.study
-    if study is None:
-        document = StudyDocument.from_json(verification.report)
-    else:
-        document = study_document(study, study.read_result())
+    study = verification.stored_study
+    document = read_report(verification.report) if study is None else stored_document(study)
     found = study_verify(document, verification.project, progress=claim.progress)
     claim.finish(outcome=_stored(found), report=None)
 

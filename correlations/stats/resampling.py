@@ -15,7 +15,7 @@ from correlations.stats.coefficients.samples import Sample
 from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
 from correlations.stats.sampled_units import Progress, chunk_coefficients
-from correlations.stats.units import RowGroup, StudyMetric, UnitDesign, UnitSampling, shuffle
+from correlations.stats.units import Places, RowGroup, StudyMetric, UnitDesign, UnitSampling, shuffle
 
 SHARD = 250  # replicates; another number gives other ones
 
@@ -249,7 +249,8 @@ class _Draws:
             means = np.repeat(drawn, self.assignments, axis=0)
         for group, rng in self.item_rngs:
             n = group.segments.size
-            items = np.repeat(group.segments[rng.integers(0, n, (size, n))], self.assignments, axis=0)
+            # Half the bytes: a sparse array takes them as they are.
+            items = group.segments.astype(np.int32).take(rng.integers(0, n, (size, n)))
             orders = replicate_orders(self.design, group, items, shuffled, means)
             chunk = self.design.ragged_sums(group, orders, means)
             side = Sample(chunk.human, self.sampling.mirrored)
@@ -335,16 +336,20 @@ def shuffled_places(design: UnitDesign, rng: np.random.Generator, size: int) -> 
 
 
 def replicate_orders(
-    design: UnitDesign, group: RowGroup, items: Ints, shuffled: Sequence[Ints], means: Floats | None
-) -> list[Ints]:
-    """Return each pair's resampled items in a shuffled order; -1 if the item does not count for the pair."""
+    design: UnitDesign, group: RowGroup, items: Places, shuffled: Sequence[Ints], means: Floats | None
+) -> list[Places]:
+    """Return each pair's resampled items in shuffled orders; -1 if the item does not count for the pair.
+
+    Each replicate's ``items`` (B, n) are put in as many orders as ``shuffled`` has for it.
+    """
     n = items.shape[1]
-    orders = []
+    orders: list[Places] = []
     for p, (a, b) in enumerate(design.pairs):
         places = shuffled[p]
         if n < places.shape[1]:
             places = places[places < n].reshape(len(places), n)
-        order = np.take_along_axis(items, places, axis=1)
+        begins = np.arange(len(places)) // (len(places) // len(items)) * n
+        order = items.ravel().take(places + begins[:, None])
         if means is None and group.pools[p].size == n:  # every item counts
             orders.append(order)
             continue

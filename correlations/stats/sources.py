@@ -21,7 +21,7 @@ from correlations.stats.resampling import (
     shuffled_places,
 )
 from correlations.stats.sampled_units import Progress, chunk_coefficients
-from correlations.stats.units import RowGroup, StudyMetric, UnitDesign, UnitSampling
+from correlations.stats.units import Places, RowGroup, StudyMetric, UnitDesign, UnitSampling
 
 Redraw = Callable[[np.random.Generator, int], Mapping[int, Sequence[StudyMetric]]]
 
@@ -165,7 +165,7 @@ class _Draws:
         self,
         indices: Sequence[int],
         redrawn: Mapping[int, _Drawn],
-        orders: Sequence[Ints],
+        orders: Sequence[Places],
         ratings: Sequence[Floats],
     ) -> dict[int, list[Floats]]:
         """Return the coefficients of rows with redrawn weights; rows that lose the same outputs share their sums."""
@@ -184,7 +184,7 @@ class _Draws:
         return results
 
     def _sums(
-        self, rows: Sequence[_Drawn], orders: Sequence[Ints], ratings: Sequence[Floats]
+        self, rows: Sequence[_Drawn], orders: Sequence[Places], ratings: Sequence[Floats]
     ) -> tuple[list[Floats], Floats]:
         """Return each row's sums (size * J, U, 2, D) and the rating differences (size * J, U) of all units."""
         design, size = self.design, len(rows[0].metrics)

@@ -421,7 +421,7 @@ class UnitDesign:
         counts[group.pools[p]] = True
         return order[counts.take(order)].reshape(len(order), group.pools[p].size)
 
-    def ragged_sums(self, group: RowGroup, orders: Sequence[Ints], human: Floats | None = None) -> Chunk:
+    def ragged_sums(self, group: RowGroup, orders: Sequence[Places], human: Floats | None = None) -> Chunk:
         """Sum assignments that each use other segments; ``orders[p]`` has shape (assignments, n), -1 for left out.
 
         ``human``, shape (assignments, n_systems, S), replaces the ratings; the segments it lacks must be left out.

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotation.core.access import may_manage
 from annotation.core.waiting import queue_text, time_left
 from annotation.models import JobState
-from correlations.models import ParameterStudy, Study
+from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors import reports
 from correlations.selectors import trained as trained_selectors
@@ -121,7 +121,7 @@ def verification_status(context: Context) -> dict[str, Any]:
 def verified(context: Context) -> dict[str, Any]:
     """Show when a study was last computed again, and whether every number is the same."""
     study, project = context["study"], context["project"]
-    latest = latest_verification(study)
+    latest, field = latest_verification(study), StudyVerification.field_of(type(study))
     sentence = outcome_sentence(latest.outcome) if latest is not None and latest.outcome else ""
     return {
         "latest": latest,
@@ -129,7 +129,7 @@ def verified(context: Context) -> dict[str, Any]:
         "url": latest and reverse("correlations:study-verification-detail", args=[project.slug, latest.pk]),
         "differs": bool(sentence) and latest is not None and not is_equal(latest),
         "n": study.verifications.count(),
-        "list_url": f"{reverse('correlations:study-verification-list', args=[project.slug])}?study={study.pk}",
+        "list_url": f"{reverse('correlations:study-verification-list', args=[project.slug])}?{field}={study.pk}",
     }
 
 

@@ -84,7 +84,6 @@ def _report(study: Study, result: StudyResult) -> Context:
     return {
         "result": result,
         "has_report_files": True,
-        "may_verify": True,
         "rows": [(result.rows[index], index, ceiling_cells(result, index)) for index in order],
         "cards": reports.summary_cards(study, result),
         "methods": study_methods(study, result),

@@ -54,7 +54,7 @@ def study_list(request: MemberRequest, kind: Kind[AnyStudy, AnyResult]) -> HttpR
         "compare_url": _compare_url(kind, project),
         "joint_studies": joint_studies(project)[:MOST_JOINT] if kind.model is Study else [],
         "joint_url": _joint_url(kind, project),
-        "verify_url": _verify_url(kind, project),
+        "verify_url": reverse("correlations:study-verification-list", args=[project.slug]),
     }
     return render(request, "correlations/study_list.html", context)
 
@@ -105,6 +105,7 @@ def study_detail(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -
         "trail": _trail(kind, project),
         "report": kind.template("report"),
         "retry_url": kind.url("retry", project, study.pk),
+        "verify_url": kind.url("verify", project, study.pk),
         "spec": study.specification,
     }
     if study.state == JobState.DONE:
@@ -124,13 +125,6 @@ def _joint_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
     if kind.model is not Study or not may_manage(project) or len(datasets_to_study(project)) < 2:
         return ""
     return reverse("correlations:study-joint-start", args=[project.slug])
-
-
-def _verify_url(kind: Kind[AnyStudy, AnyResult], project: Project) -> str:
-    """Return where a report is verified; empty for kinds without reports that can be."""
-    if kind.model is not Study:
-        return ""
-    return reverse("correlations:study-verification-list", args=[project.slug])
 
 
 def _trail(kind: Kind[AnyStudy, AnyResult], project: Project) -> list[tuple[str, str]]:

@@ -16,15 +16,17 @@ from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Role
 from correlations.forms.verifications import VerificationForm
-from correlations.models import Study, StudyVerification
-from correlations.results.study import StudyResult
+from correlations.models import StudyVerification
+from correlations.selectors.lists import AnyStudy
 from correlations.selectors.verifications import MOST, PAGE, SHOWN, differing, outcome_sentence, verifications
 from correlations.services.verifications import report_verification_create, study_verification_create
 from correlations.tasks import verify
-from correlations.views.kinds import StudyPage, finished_study_or_404
+from correlations.views.kinds import AnyResult, Kind, StudyPage, finished_study_or_404
 from correlations.views.metrics import STUDY
+from correlations.views.parameters import PARAMETER_STUDY
 
 DETAIL = "correlations:study-verification-detail"
+KINDS: tuple[Kind[Any, Any], ...] = (STUDY, PARAMETER_STUDY)
 
 
 def verification_or_404(project: Project, pk: int) -> StudyVerification:
@@ -41,9 +43,9 @@ def verification_list(request: MemberRequest) -> HttpResponse:
     if sent and (made := form.submit(report_verification_create, project=project, by=request.user)):
         verify.delay_on_commit(made.pk)
         return redirect(reverse(DETAIL, args=[project.slug, made.pk]))
-    before, study = whole_number(request, "before"), whole_number(request, "study")
-    listed = verifications(project) if study is None else verifications(project).filter(study=study)
-    rows, older = newest_page(listed, before=before, size=PAGE)
+    before, fields = whole_number(request, "before"), [StudyVerification.field_of(kind.model) for kind in KINDS]
+    of_study = {field: pk for field in fields if (pk := whole_number(request, field)) is not None}
+    rows, older = newest_page(verifications(project).filter(**of_study), before=before, size=PAGE)
     context = {
         "project": project,
         "here": "Verify a report",
@@ -51,20 +53,16 @@ def verification_list(request: MemberRequest) -> HttpResponse:
         "form": form,
         "may_manage": may_manage(project),
         "rows": [(each, outcome_sentence(each.outcome) if each.outcome else each.error) for each in rows],
-        "of_study": study is not None,
-        "older_url": f"?{_query(study, before=older)}" if older else "",
-        "newest_url": "" if before is None else f"?{_query(study)}",
+        "of_study": bool(of_study),
+        "older_url": f"?{urlencode(of_study | {'before': older})}" if older else "",
+        "newest_url": "" if before is None else f"?{urlencode(of_study)}",
     }
     return render(request, "correlations/verification_list.html", context)
 
 
-def _query(study: int | None, **rest: int) -> str:
-    return urlencode(({} if study is None else {"study": study}) | rest)
-
-
 @require_POST
 @object_view(finished_study_or_404, Role.MANAGER)
-def study_verify(request: MemberRequest, page: StudyPage[Study, StudyResult]) -> HttpResponse:
+def study_verify(request: MemberRequest, page: StudyPage[AnyStudy, AnyResult]) -> HttpResponse:
     verification, created = study_verification_create(study=page.study, by=request.user)
     if created:
         verify.delay_on_commit(verification.pk)
@@ -85,6 +83,7 @@ def verification_detail(request: MemberRequest, verification: StudyVerification)
     }
     if request.htmx:
         return job_part(request, verification, "correlations/parts/verification_status.html", context)
+    context["study"], context["study_url"] = verification.stored_study, _study_url(project, verification)
     if verification.outcome:
         found = differing(verification.outcome)
         context |= {
@@ -98,10 +97,17 @@ def verification_detail(request: MemberRequest, verification: StudyVerification)
 
 
 def _trail(project: Project, verification: StudyVerification) -> list[tuple[str, str]]:
-    studies = (STUDY.title, STUDY.url("list", project))
-    if verification.study is None:
+    studies, study = (STUDY.title, STUDY.url("list", project)), verification.stored_study
+    if study is None:
         return [studies, ("Verify a report", reverse("correlations:study-verification-list", args=[project.slug]))]
-    return [studies, (verification.name, STUDY.url("detail", project, verification.study.pk))]
+    lists = [(kind.title, kind.url("list", project)) for kind in KINDS if isinstance(study, kind.model)]
+    return [*dict.fromkeys([studies, *lists]), (verification.name, _study_url(project, verification))]
+
+
+def _study_url(project: Project, verification: StudyVerification) -> str:
+    """Return the address of the study whose stored result was compared; empty for a report that was sent."""
+    study = verification.stored_study
+    return next((kind.url("detail", project, study.pk) for kind in KINDS if isinstance(study, kind.model)), "")
 
 
 verification_cancel = cancel_view(verification_or_404, DETAIL)

@@ -47,3 +47,7 @@ def test_a_parameter_study_from_the_form_to_the_figures(live_server, worker, wor
     expect(page.locator("[data-chart][aria-busy]")).to_have_count(0)
     expect(page.locator("[data-chart] svg").first).to_be_visible()
     assert_everyone_can_read(page)
+
+    page.get_by_role("button", name="Verify").click()
+    expect(page.get_by_text("every number is the same")).to_be_visible(timeout=60_000)
+    assert_everyone_can_read(page)

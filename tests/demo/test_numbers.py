@@ -237,6 +237,7 @@ def test_the_notebook_of_the_documentation_gives_the_table_of_the_study(
     page = (Path(__file__).resolve().parents[2] / "docs" / "notebook.md").read_text(encoding="utf-8")
     code = re.search(r"^```python\n(.*?)^```$", page, flags=re.MULTILINE | re.DOTALL)
     assert code is not None
+    assert len(code[1].split("import Subset\n")[1].strip().splitlines()) == 20  # as the page says
     names: dict = {}
 
     exec(code[1].replace("n_assignments=1000", f"n_assignments={ASSIGNMENTS}"), names)

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.core.management import CommandError
 
 from correlations.management.studying import Flags, StudyCommand, three_decimals
-from correlations.parameter_specification import read_values
+from correlations.parameter_specification import read_values, varied_parameters
 from correlations.results.parameters import ParameterResult
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.tuned import MARK
@@ -41,7 +41,7 @@ class Command(StudyCommand):
         "sweeps": {
             "flag": "--sweep",
             "nargs": "+",
-            "help": "parameter, or parameter=values: k=1,2,5 or lambda=0..1 by 0.1",
+            "help": 'parameter, or parameter=values: k=1,2,5 or lambda=0..1 by 0.1 or "subset=original,w>=0.6"',
         },
         "subset": {"help": 'references: all, original, "w>0" (all)'},
         "coefficient": {"help": f"whose highest value is the best: {', '.join(COEFFICIENTS)}"},
@@ -88,7 +88,7 @@ def _sweep(metric: Any, written: Any) -> Any:
         return written
     key, equals, values = written.partition("=")
     name = metric.get("name") if isinstance(metric, dict) else metric
-    known = METRICS[name].parameter_list() if isinstance(name, str) and name in METRICS else ()
+    known = varied_parameters(METRICS[name]) if isinstance(name, str) and name in METRICS else ()
     parameter = next((parameter for parameter in known if key in (parameter.name, parameter.key)), None)
     if not equals or parameter is None:
         return {"parameter": key}

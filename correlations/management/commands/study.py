@@ -12,7 +12,7 @@ from annotation.models import Project
 from correlations.management.comparing import comparison_lines
 from correlations.management.studying import Flags, StudyCommand, read_object, three_decimals
 from correlations.models import Study
-from correlations.results.report import ReportError, StudyDocument
+from correlations.results.report import ReportError, read_reports
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.joint import joint_comparison, joint_document, members
@@ -111,18 +111,21 @@ class Command(StudyCommand):
     def verify(self, file: str, options: dict[str, Any]) -> None:
         """Print what differs between a report and the same study computed here; exit with 1 unless all is equal."""
         try:
-            document = StudyDocument.from_json(read_object(file, option=VERIFY))
+            documents = read_reports(read_object(file, option=VERIFY))
         except ReportError as error:
             raise CommandError(f"{VERIFY} {file}: {error}.") from error
-        project = report_project(document, options["project"] or "")
-        with progress_bar(quiet=options["json"]) as progress:
-            found = study_verify(document, project, progress=progress)
+        outcomes = []
+        for document in documents:
+            project = report_project(document, options["project"] or "")
+            with progress_bar(quiet=options["json"]) as progress:
+                found = study_verify(document, project, progress=progress)
+            outcomes.append(found)
+            for line in [] if options["json"] else verification_lines(found, most=LISTED):
+                self.stdout.write(f"{document.dataset['name']}: {line}" if len(documents) > 1 else line)
         if options["json"]:
-            self.print_json(found.as_dict())
-        else:
-            for line in verification_lines(found, most=LISTED):
-                self.stdout.write(line)
-        if not found.equal:
+            plain = [found.as_dict() for found in outcomes]
+            self.print_json(plain[0] if len(plain) == 1 else {"studies": plain})
+        if not all(found.equal for found in outcomes):
             raise SystemExit(1)
 
     def run_jointly(self, project: Project, name: str, specification: dict[str, Any], options: dict[str, Any]) -> bool:

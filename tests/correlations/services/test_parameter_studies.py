@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 from scipy import stats
 
 from annotation.core.jobs import job_request_cancel
@@ -195,6 +196,40 @@ def test_any_parameter_of_any_metric_can_be_swept(world: World) -> None:
         assert point["scores"] == pytest.approx(scores_of(world, "distinct", order=point["value"]).tolist())
         assert point["system"]["pearson"]["interval"] is None
     assert (sweep["halves"], sweep["cross"]) == (None, None)
+
+
+def test_the_references_that_count_can_be_swept_and_chosen_by_cross_validation(world: World) -> None:
+    """At each threshold the score is sacrebleu's over the references of such a weight, on the items that have some."""
+    subsets = ["w>0", "w>=0.5", "original"]
+    study = run_study(
+        world, metric={"name": "bleu", "max_order": 2}, sweeps=[{"parameter": "subset", "values": subsets}]
+    )
+
+    assert study.specification["sweeps"] == [{"parameter": "subset", "values": [*subsets, "all"]}]
+    (sweep,) = study.result["sweeps"]
+    assert [point["shown"] for point in sweep["points"]] == [*subsets, "all"]
+    assert sweep["chosen"] == 3
+    assert sum(sweep["cross"]["shares"]) == pytest.approx(1)
+    names = ("Human", "Random")
+    above = [index for index in range(len(world.items)) if any(world.weights[name, index] >= 0.5 for name in names)]
+    assert 10 < len(above) < len(world.items)
+    assert sweep["items"] == len(above)
+    scorer = BLEU(max_ngram_order=2, tokenize="none", smooth_method="none", effective_order=False, lowercase=True)
+    human = means(world, above)
+    for least, point in ((0.5, sweep["points"][1]), (-1.0, sweep["points"][3])):
+        streams = [
+            [world.responses[name, i].text if world.weights[name, i] >= least else None for i in above]
+            for name in names
+        ]
+        scores = [
+            scorer.corpus_score([world.responses[system, i].text for i in above], streams).score / 100
+            for system in SYSTEMS
+        ]
+        assert point["scores"] == pytest.approx(scores, abs=1e-9)
+        expected = stats.pearsonr(scores, human).statistic
+        assert point["system"]["pearson"]["value"] == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(StudyRefused, match="subset: found no release"):
+        create_study(world, release="", sweeps=[{"parameter": "subset", "values": subsets}])
 
 
 def test_models_can_be_swept(world: World) -> None:

@@ -11,14 +11,17 @@ from django.db.models import F, Value
 from django.db.models.functions import Concat
 from django.urls import reverse
 
-from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet
+from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet, Release
+from annotation.references.releases.services.releases import stored_content_hash
 from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy, Study
 from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison
 from correlations.services.execution import study_execute
-from tests.metrics.world import HYPOTHESES, make_world
+from metrics.models import ScoreRun
+from metrics.services.score_imports import ImportOptions, score_file_import
+from tests.metrics.world import HYPOTHESES, World, make_world
 
 pytestmark = pytest.mark.django_db
 SHARED = {"metrics": ["bleu", "sbleu"], "subsets": ["all"], "assignments": 3, "bootstrap": 20, "sweeps": False}
@@ -133,11 +136,15 @@ def test_a_comparison_is_kept_and_the_command_runs_all(
 ) -> None:
     path, report = tmp_path / "both.json", tmp_path / "both-report.json"
     path.write_text(json.dumps(specification))
+    for release in Release.objects.all():
+        Release.objects.filter(pk=release.pk).update(content_hash=stored_content_hash(release))
     call_command("study", str(path), project=project.slug, report=[str(report)])
     printed = capsys.readouterr().out
     joint = JointStudy.objects.get()
     assert "pooled" in printed
     assert json.loads(report.read_text())["signature"] == joint.signature
+    call_command("study", "verify", str(report))
+    assert capsys.readouterr().out == "Cats: equal\nOld cats: equal\n"
 
     client, keep = as_user(manager), reverse("correlations:study-joint-create", args=[project.slug])
     pks = list(joint.studies.values_list("pk", flat=True))
@@ -146,3 +153,77 @@ def test_a_comparison_is_kept_and_the_command_runs_all(
     assert client.post(keep, {"study": pks, "name": "Mine"})["Location"].endswith(f"/over/{joint.pk}/")
     client.post(keep, {"study": pks[:1], "name": "One"})
     assert JointStudy.objects.count() == 1
+
+
+def import_scores(world: World, name: str, *, sign: float = 1.0, shift: float = 0.0, n_items: int = 40) -> ScoreRun:
+    """Import the raters' own means as scores, turned if low ones are the better."""
+    rows = [
+        f"{system},item-{index},{sign * (sum(ratings) / len(ratings)) + shift}"
+        for (system, index), ratings in world.judgements.items()
+        if system in HYPOTHESES and index < n_items
+    ]
+    options = ImportOptions(name=name, lower_is_better=sign < 0)
+    content = "\n".join(["system,item,score", *rows]).encode()
+    ((run, _),) = score_file_import(dataset=world.dataset, by=None, filename="s.csv", content=content, options=options)
+    return run
+
+
+def test_imported_scores_of_one_name_are_one_metric_over_the_data_sets(manager, as_user, project: Project) -> None:
+    """Scores that are the raters' means agree with them by 1, on each data set and pooled, whatever their direction."""
+    old_world = make_world(project, n_items=20)
+    Campaign.objects.update(name=Concat(Value("old "), F("name")))
+    Dataset.objects.update(name="Old cats", slug="old-cats")
+    ReferenceSet.objects.update(slug="old-references")
+    Rater.objects.update(pseudonym=Concat(Value("old-"), F("pseudonym")))
+    old_world.dataset.refresh_from_db()
+    old = import_scores(old_world, "Judge", sign=-1.0)
+    world = make_world(project)
+    earlier = import_scores(world, "Judge", shift=0.5, n_items=30)
+    newest, alone = import_scores(world, "Judge"), import_scores(world, "Other judge", shift=1.0)
+
+    client, address = as_user(manager), reverse("correlations:study-joint-start", args=[project.slug])
+    form = JointStudyForm(None, project=project)
+    ticked = {part.dataset.name: part["scores"].value() for part in form.parts}
+    # Of two imports of one name the newest is ticked.
+    assert ticked == {"Cats": [f"run:{alone.number}", f"run:{newest.number}"], "Old cats": [f"run:{old.number}"]}
+    bounds = [*form, *(bound for part in form.parts for bound in part)]
+    data = {bound.html_name: bound.value() for bound in bounds if bound.value() not in (None, False)}
+    data |= {part["used"].html_name: "on" for part in form.parts}
+    data |= {"name": "Both", "metrics": [], "assignments": 3, "bootstrap": 20, "unit_size": 2}
+    del data["sweeps"]
+    cats = next(part for part in form.parts if part.dataset.name == "Cats")
+    twice = {cats["scores"].html_name: [f"run:{newest.number}", f"run:{earlier.number}"]}
+    page = client.post(address, data | twice).content.decode()
+    assert "found two imports called Judge; accepted: one of each name, as they are one metric over data sets" in page
+    assert not Study.objects.exists()
+
+    assert client.post(address, data)["Location"].endswith("/")
+    joint = JointStudy.objects.get()
+    for study in joint.studies.all():
+        study_execute(study_id=study.pk)
+    page = client.get(reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])).content.decode()
+    together = plain(joint_comparison(joint))
+    assert together["sentence"] in page
+    judge, other = together["rows"]
+    assert (judge["metric"], other["metric"]) == ("Judge", "Other judge")
+    # Units of equal means are ties for the raters, but sums of scores may differ in their last digits.
+    assert [cell["value"] for cell in judge["of_studies"]] == pytest.approx([1, 1], abs=1e-3)
+    assert judge["pooled"]["value"] == pytest.approx(1, abs=1e-3)
+    assert other["pooled"] is None
+
+    # The API names the runs of each data set; what all share is beside them.
+    api, parts = f"/api/v1/projects/{project.slug}/joint-studies/", joint.specification["datasets"]
+    runs = {"Cats": [alone, newest], "Old cats": [old]}
+    names = [
+        joint.studies.get(release__reference_set__slug=part["release"].split("/")[0]).dataset.name for part in parts
+    ]
+    datasets = [
+        part | {"metrics": [{"run": run.number} for run in runs[name]]} for part, name in zip(parts, names, strict=True)
+    ]
+    sent = {"name": "By number", "specification": joint.specification | {"datasets": datasets}}
+    answer = client.post(api, json.dumps(sent), content_type="application/json")
+    assert (answer.status_code, answer.json()["id"]) == (200, joint.pk)
+    datasets[names.index("Cats")]["metrics"] = [{"run": newest.number}, {"run": earlier.number}]
+    answer = client.post(api, json.dumps(sent), content_type="application/json")
+    assert answer.status_code == 400
+    assert "found two imports called Judge" in answer.content.decode()

@@ -5,7 +5,10 @@ import html
 import io
 import json
 import re
+import shutil
+import subprocess
 import zipfile
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -95,6 +98,7 @@ def form_data(world: World, **changes: object) -> dict[str, object]:
         "own_lowercase": "on",
         "own_smoothing": "none",
         "sweep_max_order": "1..4",
+        "sweep_subset": "w>0, original",
         "sweep_tokenize": "13a, char",
     } | changes
 
@@ -144,6 +148,15 @@ def test_the_report_is_written_as_every_file(study: ParameterStudy, viewer, as_u
     assert json.loads(body(answer)) == document
     answer = client.get(f"/api/v1/projects/{study.project.slug}/parameter-studies/{study.pk}/report.html/")
     assert SweepReport(sweep, result).lead in html.unescape(body(answer).decode())
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: Debian's texlive-latex-recommended has one")
+def test_the_latex_compiles(study: ParameterStudy, viewer, as_user, tmp_path: Path) -> None:
+    content = body(as_user(viewer).get(address(study, "report", {"pk": True, "file_format": "zip"})))
+    zipfile.ZipFile(io.BytesIO(content)).extractall(tmp_path)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]
 
 
 def test_the_list_of_studies_can_be_downloaded(study: ParameterStudy, viewer, as_user) -> None:
@@ -268,6 +281,7 @@ def test_a_manager_starts_equal_studies_only_once(
     assert study.specification["sweeps"] == [
         {"parameter": "max_order", "values": [1, 2, 3, 4]},
         {"parameter": "tokenize", "values": ["13a", "char", "whitespace"]},
+        {"parameter": "subset", "values": ["w>0", "original", "all"]},
     ]
 
 
@@ -291,10 +305,11 @@ def test_the_form_offers_the_parameters_of_the_chosen_metric(world: World, manag
     ("change", "message"),
     [
         ({"sweep_max_order": "1, nine"}, "found &#x27;nine&#x27;; accepted: an integer from 1 to 4"),
-        ({"sweep_max_order": "", "sweep_tokenize": ""}, "No parameter has values to try"),
+        ({"sweep_max_order": "", "sweep_tokenize": "", "sweep_subset": ""}, "No parameter has values to try"),
         ({"own_max_order": 9}, "max_order: found 9; accepted: an integer from 1 to 4"),
         ({"systems": ["Echo"]}, "accepted: three or more"),
         ({"subset": "w>9"}, "a weight from -1 to 1"),
+        ({"sweep_subset": "w>9"}, "a weight from -1 to 1"),
     ],
 )
 def test_an_invalid_form_shows_the_accepted_values(

@@ -13,6 +13,8 @@ from annotation.references.releases.services.releases import stored_content_hash
 from correlations.models import Study, StudyVerification
 from correlations.results.report import sha256_of
 from correlations.services.execution import study_execute
+from correlations.services.parameter_execution import parameter_study_execute
+from correlations.services.parameter_studies import parameter_study_create
 from correlations.services.reports import report_file
 from correlations.services.studies import study_create
 from correlations.services.verifications import verification_execute
@@ -22,6 +24,15 @@ from tests.snapshots import recalled
 pytestmark = pytest.mark.django_db
 SMALL = {"sweeps": False, "assignments": 2, "bootstrap": 4, "metrics": ["bleu"], "subsets": ["all"]}
 SAME = "every number is the same."
+ORDERS = {
+    "release": "cat-references",
+    "campaigns": ["Output ratings", "Reference ratings"],
+    "systems": ["Echo", "Parrot", "Quill"],
+    "metric": "bleu",
+    "sweeps": [{"parameter": "max_order", "values": [1, 2]}],
+    "bootstrap": 4,
+    "halves": 2,
+}
 
 
 @pytest.fixture
@@ -147,7 +158,43 @@ def test_the_api_verifies_a_study_or_a_report(study: Study, manager, as_user) ->
     assert answer["outcome"] == verification.outcome
     assert send(report=report_of(study)).status_code == 201
     assert [each["study"] for each in client.get(here).json()["results"]] == [None, study.pk]
+    assert [each["parameter_study"] for each in client.get(here).json()["results"]] == [None, None]
     assert len(client.get(f"{here}?study={study.pk}").json()["results"]) == 1
     assert send(report={"format": "other"}).json()["fields"]["report"][0].startswith("found the format")
-    assert send().json()["fields"] == {"study": ["Accepted: a study, or a report."]}
+    assert send().json()["fields"] == {"study": ["Accepted: a study, a parameter study, or a report."]}
     assert send(study=10**6).status_code == 404
+    assert send(parameter_study=study.pk).status_code == 404
+
+
+def test_a_parameter_study_is_computed_again_from_its_page_and_by_the_api(study: Study, manager, as_user) -> None:
+    client, project = as_user(manager), study.project
+    turned, _ = parameter_study_create(project=project, name="Orders", specification=ORDERS, by=None)
+    page, verify = (
+        reverse(f"correlations:parameter-study-{name}", args=[project.slug, turned.pk]) for name in ("detail", "verify")
+    )
+    assert client.post(verify).status_code == 404  # it has no result yet
+    parameter_study_execute(study_id=turned.pk)
+    assert verify in client.get(page).content.decode()
+
+    to = client.post(verify)["Location"]
+    assert "Being computed again" in client.get(page).content.decode()
+    executed(turned.verifications.get())
+    found = client.get(to).content.decode()
+    assert SAME in found
+    assert page in found
+    assert SAME in client.get(page).content.decode()
+
+    change_a_rating()
+    here = f"/api/v1/projects/{project.slug}/verifications/"
+    made = client.post(here, json.dumps({"parameter_study": turned.pk}), content_type="application/json")
+    assert made.status_code == 201
+    outcome = executed(turned.verifications.latest("pk")).outcome
+    assert outcome["changed"][0].startswith("The ratings of “Output ratings” are others")
+    assert all(each["path"].startswith("sweeps[0].") for each in outcome["differences"])
+    of_it = client.get(f"{here}?parameter_study={turned.pk}").json()["results"]
+    assert [(each["parameter_study"], each["study"]) for each in of_it] == [(turned.pk, None)] * 2
+    assert client.get(f"{here}?study={study.pk}").json()["results"] == []
+    shown = client.get(page).content.decode()
+    assert f"?parameter_study={turned.pk}" in shown
+    listed = reverse("correlations:study-verification-list", args=[project.slug])
+    assert "stored result" in client.get(f"{listed}?parameter_study={turned.pk}").content.decode()
