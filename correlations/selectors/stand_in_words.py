@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
 from correlations.results.study import StudyResult
+from correlations.selectors.stated_scales import assumed_scale
 from correlations.selectors.tested_raters import ENOUGH_RATERS, TestedPanel
 from correlations.selectors.worth import (
     IN_PLACE_OF,
@@ -28,6 +29,7 @@ class Answer:
 
     verdict: str
     why: str
+    scale: str  # that imported scores are taken to have
     tested: str  # which of the raters it was tested against
     others: str
     one_rater: str
@@ -49,6 +51,7 @@ def stand_in_answer(report: StandInReport) -> Answer:
     return Answer(
         verdict=verdict,
         why=why,
+        scale=assumed_scale(chosen),
         tested=_tested(chosen),
         others=_others(report),
         one_rater=_one_rater(report),
@@ -297,7 +300,19 @@ def stand_in_paragraph(result: StudyResult) -> str:
     margin = f"It may fall short of a rater by ε = {decimals(report.epsilon)}, because it costs less."
     generosity = "" if report.chosen.margin is None else report.chosen.generosity
     return " ".join(
-        filter(None, [answer.verdict, answer.why, answer.tested, margin, answer.certainty, generosity, answer.others])
+        filter(
+            None,
+            [
+                answer.verdict,
+                answer.why,
+                answer.tested,
+                margin,
+                answer.certainty,
+                answer.scale,
+                generosity,
+                answer.others,
+            ],
+        )
     )
 
 

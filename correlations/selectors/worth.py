@@ -167,21 +167,26 @@ class Candidate:
 
     @property
     def generosity(self) -> str:
-        """Return how far a judge's ratings lie above the raters', system by system; empty for other scores."""
+        """Return how far a judge's ratings lie above the raters', system by system; empty on no known scale."""
         apart = {
-            point.system: point.score - point.rating
+            point.system: self._on_raters_scale(point.score) - point.rating
             for point in self.systems
             if point.score is not None and point.rating is not None
         }
-        if self.stand_in.scale != "ratings" or not apart:
+        if self.stand_in.scale == "line" or not apart:
             return ""
         least, most = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
-        text = f"Its ratings less the raters': {decimals(apart[least], plus=True)} for {least}"
+        whose = "Its ratings" if self.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
+        text = f"{whose} less the raters': {decimals(apart[least], plus=True)} for {least}"
         if most != least:
             text += f" to {decimals(apart[most], plus=True)} for {most}"
             if apart[most] - apart[least] >= UNEVEN:
                 text += ". It does not treat all systems alike: rely on raters for differences between these"
         return f"{text}."
+
+    def _on_raters_scale(self, score: float) -> float:
+        assumed = self.stand_in.assumed
+        return score if assumed is None or self.stand_in.scale == "ratings" else assumed.placed(score)
 
     @property
     def stand_in(self) -> StandIn:

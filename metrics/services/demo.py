@@ -11,7 +11,8 @@ from metrics.scoring.qe.network import unavailable
 from metrics.services.model_rows import ModelRequest
 from metrics.services.quality_training import ChosenRatings, model_train_on_ratings
 from metrics.services.runs import score_run_create
-from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 from metrics.services.training import model_train_on_dataset
 
 MODELS = (
