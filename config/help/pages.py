@@ -298,7 +298,7 @@ PAGES = (
     ),
     Page(
         ["correlations:run-scale"],
-        "On which scale imported scores lie. On a known one they are compared with ratings as given, else fitted first.",
+        "On which scale imported scores lie: on a known one they are compared with ratings as they are.",
         "scores-elsewhere#the-scale-of-a-column",
         words=("score-run", "rating", "study"),
     ),

@@ -141,6 +141,9 @@ class CoefficientCeilingSerializer(serializers.Serializer[Any]):
     )
     metric = serializers.FloatField(allow_null=True, help_text="The row against the same others.")
     raters = serializers.IntegerField(help_text="Raters with enough outputs to be left out.")
+    one_rater_ends = IntervalField(allow_null=True, help_text="95% over items, of the leading coefficient.")
+    metric_ends = IntervalField(allow_null=True, help_text="The same of the row.")
+    difference_ends = IntervalField(allow_null=True, help_text="The same of the row less the rater.")
 
 
 class RowCeilingSerializer(serializers.Serializer[Any]):

@@ -25,12 +25,14 @@ def assumed_scale(chosen: Candidate) -> str:
     if not chosen.is_judge or chosen.margin is None:
         return ""
     label, assumed = chosen.row.label, chosen.stand_in.assumed
-    if assumed is None or chosen.stand_in.scale == "line":
+    if chosen.stand_in.scale == "line":
         return (
             f"The scale of {label} is not known, so its scores were fitted to these ratings before the test. "
             "What this cannot tell: whether it rates higher or lower than the raters, and whether it favours a system. "
             "On a known scale the answer may be another one."
         )
+    if assumed is None:  # in a result of before
+        return chosen.scale
     scores, ratings = range_words(assumed.low, assumed.high), range_words(assumed.rating_low, assumed.rating_high)
     if chosen.stand_in.scale == "ratings":
         return f"The scores of {label} are taken to lie on the raters’ scale, {scores}."

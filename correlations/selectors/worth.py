@@ -27,10 +27,12 @@ from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 from metrics.scoring.external import External
 from metrics.scoring.settings import with_settings
+from metrics.templatetags.report import percent
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
+LEAST_SAVED = 0.005  # of the ratings
 UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
 SCALES = {  # in full, and in a table's cell
     "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
@@ -40,6 +42,16 @@ SCALES = {  # in full, and in a table's cell
         "fitted",
     ),
 }
+
+
+def saves(saved: float | None) -> bool:
+    """Return whether a share of ratings is saved that is not written as 0 %."""
+    return saved is not None and saved >= LEAST_SAVED
+
+
+def saved_in_words(saved: float | None) -> str:
+    """Return the share of ratings saved as a table's cell: where the scores help not at all, or harm, there is none."""
+    return percent(saved) if saved is None or saves(saved) else "none"
 
 
 @dataclass(frozen=True)
@@ -173,7 +185,8 @@ class Candidate:
             for point in self.systems
             if point.score is not None and point.rating is not None
         }
-        if self.stand_in.scale == "line" or not apart:
+        is_placed = self.stand_in.scale == "ratings" or self.stand_in.assumed is not None
+        if self.stand_in.scale == "line" or not (apart and is_placed):
             return ""
         least, most = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
         whose = "Its ratings" if self.stand_in.scale == "ratings" else "Its scores on the raters’ scale"

@@ -21,6 +21,7 @@ from correlations.selectors.changes import changes_since, same_texts
 from correlations.selectors.stated_scales import studies_of_run
 from correlations.selectors.tuned import MARK, WHY
 from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
+from correlations.selectors.worth import saved_in_words
 from correlations.services.reports import FILES, report_sizes
 from metrics.models import ScoreRun
 from metrics.selectors.score_scales import RunScale
@@ -176,6 +177,11 @@ def report_menu(context: Context) -> dict[str, Any]:
     ]
     is_study = isinstance(context["study"], Study)
     return {"files": files, "specification_url": _address(context, "specification") if is_study else ""}
+
+
+@register.filter
+def ratings_saved(saved: float | None) -> str:
+    return saved_in_words(saved)
 
 
 @register.simple_tag
