@@ -9,6 +9,7 @@ from correlations.views.levels import study_levels
 from correlations.views.metrics import STUDY, study_row
 from correlations.views.parameters import PARAMETER_STUDY
 from correlations.views.reports import parameter_study_report, study_report
+from correlations.views.scales import run_scale
 from correlations.views.sensitivity import study_sensitivity, study_sensitivity_create
 from correlations.views.significance import study_significance
 from correlations.views.specifications import study_from_specification, study_schema, study_specification
@@ -105,5 +106,6 @@ urlpatterns: list[URLPattern] = [
         helped.campaign_helped_download,
         name="campaign-helped-download",
     ),
+    path(f"{PROJECT}/runs/<int:number>/scale/", run_scale, name="run-scale"),
     path(f"{PROJECT}/responses/<int:pk>/uses/", uses.response_uses_detail, name="response-uses"),
 ]

@@ -62,7 +62,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:reference-set-import annotation:release-attention-send annotation:release-deprecate "
         "annotation:response-list-rate annotation:seed-sample annotation:seed-select "
         "correlations:parameter-study-create correlations:study-create correlations:study-from-specification "
-        "correlations:study-joint-start metrics:model-create metrics:run-create "
+        "correlations:study-joint-start correlations:run-scale metrics:model-create metrics:run-create "
         "metrics:run-import "
     ),
     (Role.OWNER, Role.OWNER): (

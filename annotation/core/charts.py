@@ -30,6 +30,7 @@ MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/p
 HEIGHT = 220
 TICKS = 6  # on an axis of numbers, at most about
 FILE_WIDTH = 720  # of the plot, if the specification has its page's width
+PADDING = {"left": 12, "right": 4, "top": 4, "bottom": 4}  # names are drawn wider than browsers measure them
 FILE_PADDING = 12
 FILE_LABELS = 420  # pixels that a name on an axis may take in a file; on a page it is cut earlier
 PNG_SCALE = 2
@@ -154,7 +155,7 @@ def _config(colours: Palette, width: object) -> Spec:
     return {
         "background": "transparent",  # pages shine through
         "font": _font(),
-        "padding": 4,
+        "padding": PADDING,
         "autosize": {"type": "fit-x" if width == "container" else "pad", "contains": "padding"},
         "view": {"stroke": None},
         "title": {

@@ -80,7 +80,7 @@ TASKS = (
         "Score",
         "Metrics judge systems",
         (
-            Entry("Scores", "metrics:run-list", ("metrics:run-",)),
+            Entry("Scores", "metrics:run-list", ("metrics:run-", "correlations:run-scale")),
             Entry("Playground", "metrics:playground", ("metrics:playground",)),
             Entry("Models", "metrics:model-list", ("metrics:model-",)),
         ),

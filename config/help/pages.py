@@ -297,6 +297,12 @@ PAGES = (
         words=("score-run", "segment"),
     ),
     Page(
+        ["correlations:run-scale"],
+        "On which scale imported scores lie: on a known one they are compared with ratings as they are.",
+        "scores-elsewhere#the-scale-of-a-column",
+        words=("score-run", "rating", "study"),
+    ),
+    Page(
         ["metrics:run-metrics"],
         "Each metric: what it reads, its range, which direction is better, its parameters, formula and source.",
         "metrics#names-of-variants",

@@ -141,6 +141,9 @@ class CoefficientCeilingSerializer(serializers.Serializer[Any]):
     )
     metric = serializers.FloatField(allow_null=True, help_text="The row against the same others.")
     raters = serializers.IntegerField(help_text="Raters with enough outputs to be left out.")
+    one_rater_ends = IntervalField(allow_null=True, help_text="95% over items, of the leading coefficient.")
+    metric_ends = IntervalField(allow_null=True, help_text="The same of the row.")
+    difference_ends = IntervalField(allow_null=True, help_text="The same of the row less the rater.")
 
 
 class RowCeilingSerializer(serializers.Serializer[Any]):
@@ -186,6 +189,16 @@ class MarginTestSerializer(serializers.Serializer[Any]):
     beaten = serializers.IntegerField()
 
 
+class AssumedScaleSerializer(serializers.Serializer[Any]):
+    """The ends of the scale that imported scores are taken to have, and those of the raters' scale."""
+
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    lower_is_better = serializers.BooleanField()
+    rating_low = serializers.FloatField()
+    rating_high = serializers.FloatField()
+
+
 class StandInSerializer(serializers.Serializer[Any]):
     scale = serializers.CharField(help_text="How scores came onto the ratings' scale: ratings, bounds or line.")
     outputs = serializers.IntegerField()
@@ -196,6 +209,9 @@ class StandInSerializer(serializers.Serializer[Any]):
         child=MarginTestSerializer(), help_text=f"By whom it replaces: {', '.join(MARGINS)}."
     )
     reason = serializers.CharField(help_text="Why there is no test, or empty.")
+    assumed = AssumedScaleSerializer(
+        allow_null=True, help_text="Null: the scores have no scale with two ends, and were fitted to the ratings."
+    )
 
 
 class HelpedMeanSerializer(serializers.Serializer[Any]):

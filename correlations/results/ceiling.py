@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from correlations.results.codec import spread_by_short
+from correlations.results.common import Ends
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class CoefficientCeiling:
     ``halves`` is that of random halves of the raters over units, ``ceiling`` what another panel as large as this one
     would reach; ``reason`` says why there is none, or is empty. ``one_rater`` is the mean agreement of a rater who is
     left out with the others over single outputs, ``metric`` the row's in the rater's place, and ``raters`` how many
-    raters these are means over.
+    raters these are means over; for the leading coefficient with 95% intervals over
+    items, and that of metric less rater.
     """
 
     halves: float | None
@@ -23,6 +25,9 @@ class CoefficientCeiling:
     one_rater: float | None
     metric: float | None
     raters: int
+    one_rater_ends: Ends | None = None
+    metric_ends: Ends | None = None
+    difference_ends: Ends | None = None
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from correlations.results.common import Ends
 
+AnyScores = TypeVar("AnyScores", float, npt.NDArray[np.float64])
 Scale = Literal["ratings", "bounds", "line"]  # how scores came onto the scale of the ratings
 
 
@@ -46,8 +50,28 @@ class MarginTest:
 
 
 @dataclass(frozen=True)
+class AssumedScale:
+    """The ends of the scale that imported scores are taken to have, and those of the raters' scale beside them."""
+
+    low: float
+    high: float
+    lower_is_better: bool
+    rating_low: float
+    rating_high: float
+
+    def placed(self, score: AnyScores) -> AnyScores:
+        """Return a score, or an array of scores, on the raters' scale."""
+        share = (score - self.low) / (self.high - self.low)
+        share = 1 - share if self.lower_is_better else share
+        return self.rating_low + share * (self.rating_high - self.rating_low)
+
+
+@dataclass(frozen=True)
 class StandIn:
-    """A row in place of a rater; ``reason`` says why there is no test, or is empty."""
+    """A row in place of a rater; ``reason`` says why there is no test, or is empty.
+
+    ``assumed`` is None if the row has no scale with two ends, or in a result of before.
+    """
 
     scale: str
     outputs: int
@@ -56,6 +80,7 @@ class StandIn:
     left_out: tuple[LeftOutRater, ...]
     margins: dict[str, MarginTest]  # by whom the row would replace
     reason: str
+    assumed: AssumedScale | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import BestRow, comparisons_worth_showing, row_references, side_references
-from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_candidates
+from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.worth import MARGINS
 from metrics.scoring.settings import with_settings
@@ -181,7 +181,7 @@ def stand_in_grid(result: StudyResult) -> Grid:
                 number(worth.same_rating.advantage),
                 number(each.lead),
                 UNDEFINED if each.lead is None else p_value(each.lead_p),
-                percent(worth.saved),
+                saved_in_words(worth.saved),
             )
         )
         reasons.append((each.row, worth.stand_in.reason))

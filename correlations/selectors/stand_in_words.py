@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted, decimals, ends_in_words
+from correlations.results.common import Ends
 from correlations.results.study import StudyResult
+from correlations.selectors.stated_scales import assumed_scale
 from correlations.selectors.tested_raters import ENOUGH_RATERS, TestedPanel
 from correlations.selectors.worth import (
     IN_PLACE_OF,
@@ -12,6 +14,7 @@ from correlations.selectors.worth import (
     Candidate,
     StandInReport,
     default_candidate,
+    saves,
     stand_in_candidates,
 )
 from correlations.stats.worth import ENOUGH_ITEMS, MARGINS, PASS_FROM
@@ -28,6 +31,7 @@ class Answer:
 
     verdict: str
     why: str
+    scale: str  # that imported scores are taken to have
     tested: str  # which of the raters it was tested against
     others: str
     one_rater: str
@@ -49,6 +53,7 @@ def stand_in_answer(report: StandInReport) -> Answer:
     return Answer(
         verdict=verdict,
         why=why,
+        scale=assumed_scale(chosen),
         tested=_tested(chosen),
         others=_others(report),
         one_rater=_one_rater(report),
@@ -166,12 +171,27 @@ def _one_rater(report: StandInReport) -> str:
     chosen, symbol = report.chosen, report.result.lead.symbol
     if chosen.human.one_rater is None or chosen.human.metric is None:
         return ""
-    closely = "more closely than" if chosen.human.metric > chosen.human.one_rater else "no more closely than"
+    ends = chosen.human.difference_ends
+    if ends is None:
+        closely = "how sure they are is not known"
+    elif ends[0] > 0:
+        closely = "it agrees with the others more closely than a rater does"
+    elif ends[1] < 0:
+        closely = "it agrees with the others less closely than a rater does"
+    else:
+        closely = "which agrees more closely with the others is not shown"
+    of_row = _estimated(chosen.human.metric, chosen.human.metric_ends)
+    of_rater = _estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
+    intervals = "" if ends is None else ", with 95% intervals over items, for these raters"
     return (
-        f"Over single outputs {chosen.row.label} agrees with the other raters {closely} one rater does: {symbol} = "
-        f"{decimals(chosen.human.metric)} against {decimals(chosen.human.one_rater)} (means over "
-        f"{counted(chosen.human.raters, 'rater')}, each left out once)."
+        f"Over single outputs, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for "
+        f"one rater (means over {counted(chosen.human.raters, 'rater')}, each left out once). Both are "
+        f"estimates{intervals}: {closely}."
     )
+
+
+def _estimated(value: float, ends: Ends | None) -> str:
+    return decimals(value) if ends is None else f"{decimals(value)} [{', '.join(ends_in_words(*ends))}]"
 
 
 def _saved(report: StandInReport) -> str:
@@ -179,7 +199,7 @@ def _saved(report: StandInReport) -> str:
     if worth.saved is None:
         return ""
     many = worth.at_most if worth.at_most is not None and worth.at_most > 0 else None
-    if worth.saved > 0:
+    if saves(worth.saved):
         more = f"; of many more outputs, up to {percent(many)}" if many is not None and many > worth.saved else ""
         return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means{more}."
     text = f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
@@ -297,7 +317,19 @@ def stand_in_paragraph(result: StudyResult) -> str:
     margin = f"It may fall short of a rater by ε = {decimals(report.epsilon)}, because it costs less."
     generosity = "" if report.chosen.margin is None else report.chosen.generosity
     return " ".join(
-        filter(None, [answer.verdict, answer.why, answer.tested, margin, answer.certainty, generosity, answer.others])
+        filter(
+            None,
+            [
+                answer.verdict,
+                answer.why,
+                answer.tested,
+                margin,
+                answer.certainty,
+                answer.scale,
+                generosity,
+                answer.others,
+            ],
+        )
     )
 
 

@@ -27,10 +27,12 @@ from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 from metrics.scoring.external import External
 from metrics.scoring.settings import with_settings
+from metrics.templatetags.report import percent
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
+LEAST_SAVED = 0.005  # of the ratings
 UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
 SCALES = {  # in full, and in a table's cell
     "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
@@ -40,6 +42,16 @@ SCALES = {  # in full, and in a table's cell
         "fitted",
     ),
 }
+
+
+def saves(saved: float | None) -> bool:
+    """Return whether a share of ratings is saved that is not written as 0 %."""
+    return saved is not None and saved >= LEAST_SAVED
+
+
+def saved_in_words(saved: float | None) -> str:
+    """Return the share of ratings saved as a table's cell: where the scores help not at all, or harm, there is none."""
+    return percent(saved) if saved is None or saves(saved) else "none"
 
 
 @dataclass(frozen=True)
@@ -167,21 +179,27 @@ class Candidate:
 
     @property
     def generosity(self) -> str:
-        """Return how far a judge's ratings lie above the raters', system by system; empty for other scores."""
+        """Return how far a judge's ratings lie above the raters', system by system; empty on no known scale."""
         apart = {
-            point.system: point.score - point.rating
+            point.system: self._on_raters_scale(point.score) - point.rating
             for point in self.systems
             if point.score is not None and point.rating is not None
         }
-        if self.stand_in.scale != "ratings" or not apart:
+        is_placed = self.stand_in.scale == "ratings" or self.stand_in.assumed is not None
+        if self.stand_in.scale == "line" or not (apart and is_placed):
             return ""
         least, most = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
-        text = f"Its ratings less the raters': {decimals(apart[least], plus=True)} for {least}"
+        whose = "Its ratings" if self.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
+        text = f"{whose} less the raters': {decimals(apart[least], plus=True)} for {least}"
         if most != least:
             text += f" to {decimals(apart[most], plus=True)} for {most}"
             if apart[most] - apart[least] >= UNEVEN:
                 text += ". It does not treat all systems alike: rely on raters for differences between these"
         return f"{text}."
+
+    def _on_raters_scale(self, score: float) -> float:
+        assumed = self.stand_in.assumed
+        return score if assumed is None or self.stand_in.scale == "ratings" else assumed.placed(score)
 
     @property
     def stand_in(self) -> StandIn:

@@ -1,5 +1,6 @@
 """The human ceiling of each row of a study, over the items that the row counts."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,12 @@ import numpy as np
 from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.ceiling import CoefficientCeiling, RowCeiling
+from correlations.results.common import Ends
 from correlations.selectors.inputs import FloatArray
 from correlations.services.inputs import StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
 from correlations.stats.ceiling import ONE_RATER, LeftOutRaters, SplitHalves, leave_one_rater_out, split_halves
+from correlations.stats.left_out_ends import LeftOutEnds, left_out_ends
 
 NOTHING_RATED = "no output is rated"
 
@@ -28,9 +31,21 @@ def study_ceilings(inputs: StudyInputs, outputs: RatedOutputs | None) -> tuple[R
     if len(outputs.raters) < 2:
         return (_none(inputs, ONE_RATER),) * len(inputs.rows)
     left_out = leave_one_rater_out(outputs.given, _scores(inputs, outputs), coefficients=keys)
-    return tuple(
-        _row(halves[index], left_out[row], inputs.specification.coefficients) for row, index in enumerate(group)
+    lead = inputs.specification.coefficients[0]
+    sure = left_out_ends(outputs.given, _scores(inputs, outputs), outputs.item, coefficient=lead)
+    rows = (_row(halves[index], left_out[row], keys) for row, index in enumerate(group))
+    return tuple(_with_ends(row, lead, ends) for row, ends in zip(rows, sure, strict=True))
+
+
+def _with_ends(row: RowCeiling, lead: str, ends: LeftOutEnds) -> RowCeiling:
+    """Return the row with the intervals of its leading coefficient over single outputs."""
+    of_lead = replace(
+        row.coefficients[lead],
+        one_rater_ends=_defined(ends.rater),
+        metric_ends=_defined(ends.metric),
+        difference_ends=_defined(ends.difference),
     )
+    return replace(row, coefficients={**row.coefficients, lead: of_lead})
 
 
 def _scores(inputs: StudyInputs, outputs: RatedOutputs) -> FloatArray:
@@ -60,6 +75,10 @@ def _row(halves: SplitHalves, left_out: LeftOutRaters, keys: tuple[str, ...]) ->
         raters_of_output=finite_or_none(halves.raters_of_output),
         one_rater_reason=left_out.reason,
     )
+
+
+def _defined(ends: Ends) -> Ends | None:
+    return ends if math.isfinite(ends[0]) else None
 
 
 def _none(inputs: StudyInputs, reason: str) -> RowCeiling:

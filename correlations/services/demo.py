@@ -11,7 +11,8 @@ from annotation.models import Dataset, ResponseSource, User
 from annotation.rating.selectors.ratings import current_ratings
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
-from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 
 RELEASE, CAMPAIGNS = "dstc7-references", ["Output ratings"]
 SYSTEMS = ["Baseline", "Constant", "TeamA", "TeamCE", "TeamD", "TeamG"]

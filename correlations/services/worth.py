@@ -8,6 +8,7 @@ from annotation.core.numbers import finite_or_none
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.common import ends
 from correlations.results.worth import (
+    AssumedScale,
     FittedScores,
     HelpedMean,
     LeftOutRater,
@@ -120,10 +121,11 @@ def _stand_in(
         reason = UNKNOWN_RATERS if inputs.human.n_judgements else "no output is rated"
         return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {}, None, {}), None
     scores = row.statistics.sentence_scores[outputs.system, outputs.item]
-    scale, candidate = _on_scale(inputs.human, row.metric, scores, outputs)
+    assumed = _assumed(inputs.human, row.metric)
+    scale, candidate = _on_scale(scores, outputs, assumed)
     fitted = None if scale == "line" else _fitted(scores, outputs)
     tested = _with_agreement(_tested(scale, candidate, outputs), candidate, outputs)
-    return tested, _same_rating(scale, candidate, outputs), fitted
+    return replace(tested, assumed=assumed), _same_rating(scale, candidate, outputs), fitted
 
 
 def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:
@@ -205,15 +207,22 @@ def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> Stand
     )
 
 
-def _on_scale(human: HumanSide, metric: Metric, scores: FloatArray, outputs: RatedOutputs) -> tuple[Scale, FloatArray]:
+def _on_scale(scores: FloatArray, outputs: RatedOutputs, assumed: AssumedScale | None) -> tuple[Scale, FloatArray]:
     """Put scores on the scale of the ratings; a judge's own scale, with both bounds stated, decides by itself."""
+    if assumed is None:
+        return "line", _by_lines(scores, outputs)
+    same = (assumed.low, assumed.high) == (assumed.rating_low, assumed.rating_high)
+    if same and not assumed.lower_is_better:
+        return "ratings", scores
+    return "bounds", assumed.placed(scores)
+
+
+def _assumed(human: HumanSide, metric: Metric) -> AssumedScale | None:
+    """Return the scales of imported scores and of the ratings; None if one of them lacks an end."""
     low, high = human.table.low, human.table.high
-    if isinstance(metric, External) and np.isfinite([metric.low, metric.high, low, high]).all():
-        share = (scores - metric.low) / (metric.high - metric.low)
-        placed = low + (share if metric.higher_is_better else 1 - share) * (high - low)
-        same = metric.higher_is_better and (metric.low, metric.high) == (low, high)
-        return ("ratings", scores) if same else ("bounds", placed)
-    return "line", _by_lines(scores, outputs)
+    if not (isinstance(metric, External) and np.isfinite([metric.low, metric.high, low, high]).all()):
+        return None
+    return AssumedScale(metric.low, metric.high, not metric.higher_is_better, float(low), float(high))
 
 
 def _by_lines(scores: FloatArray, outputs: RatedOutputs) -> FloatArray:

@@ -364,7 +364,7 @@ def leave_one_rater_out(
         raise ValueError(f"scores has shape {of_metrics.shape}: (metrics, {given.n_items}) is expected")
     if enough < MIN_OBSERVATIONS:
         raise ValueError(f"enough is {enough}: at least {MIN_OBSERVATIONS} outputs are needed")
-    found = _with_mean_of_others(given, of_metrics, coefficients, enough)
+    found = agreement_by_rater(given, of_metrics, coefficients, enough)
     comparable = np.isfinite(found[0]).any(axis=(0, 2))  # so that only the scores are to blame
     found[:, np.isnan(found).any(axis=0)] = np.nan
     n_raters = (~np.isnan(found[0])).sum(axis=2)
@@ -380,7 +380,7 @@ def leave_one_rater_out(
     )
 
 
-def _with_mean_of_others(given: GivenRatings, of_metrics: Floats, coefficients: Sequence[str], enough: int) -> Floats:
+def agreement_by_rater(given: GivenRatings, of_metrics: Floats, coefficients: Sequence[str], enough: int) -> Floats:
     """Return the coefficients (2, coefficients, metrics, raters): first each rater's, then the metric's."""
     found = np.full((2, len(coefficients), len(of_metrics), given.n_raters), np.nan)
     ends = np.searchsorted(given.rater, np.arange(1, given.n_raters))

@@ -18,10 +18,13 @@ from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors import reports
 from correlations.selectors import trained as trained_selectors
 from correlations.selectors.changes import changes_since, same_texts
+from correlations.selectors.stated_scales import studies_of_run
 from correlations.selectors.tuned import MARK, WHY
 from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
+from correlations.selectors.worth import saved_in_words
 from correlations.services.reports import FILES, report_sizes
 from metrics.models import ScoreRun
+from metrics.selectors.score_scales import RunScale
 from metrics.templatetags.report import references
 
 NAMED = 3  # studies that read a run
@@ -176,12 +179,28 @@ def report_menu(context: Context) -> dict[str, Any]:
     return {"files": files, "specification_url": _address(context, "specification") if is_study else ""}
 
 
+@register.filter
+def ratings_saved(saved: float | None) -> str:
+    return saved_in_words(saved)
+
+
 @register.simple_tag
 def studies_with(run: ScoreRun) -> list[Study]:
     """Return the finished studies that read these imported scores, newest first."""
-    metric = {"name": run.metric, "parameters": run.parameters}
-    studies = Study.objects.filter(project=run.project_id, dataset=run.dataset_id, state=JobState.DONE)
-    return list(studies.filter(specification__metrics__contains=[metric]).defer("result").order_by("-pk")[:NAMED])
+    return studies_of_run(run)[:NAMED]
+
+
+@register.simple_tag
+def scale_of_run(run: ScoreRun) -> RunScale:
+    """Return the scale that an imported run's scores are taken to have."""
+    return RunScale.of(run)
+
+
+@register.simple_tag
+def corrected_runs(run: ScoreRun) -> list[ScoreRun]:
+    """Return the runs of the same scores on a scale that was stated later, newest first."""
+    corrected = ScoreRun.objects.filter(project=run.project_id, report__imported__corrects=run.number)
+    return list(corrected.order_by("-number").defer("report")[:NAMED])
 
 
 def _table_addresses(context: Context, table: str) -> dict[str, str]:

@@ -4,21 +4,24 @@ from dataclasses import replace
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.core.access import may_manage
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Role
+from annotation.models import Project, Role
 from annotation.rating.selectors.raters import imported_names
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.methods import provenance
 from correlations.selectors.stand_in_words import ranking_note, stand_in_answer, stand_in_methods
-from correlations.selectors.worth import IN_PLACE_OF, WHOM, stand_in_report
+from correlations.selectors.worth import IN_PLACE_OF, WHOM, Candidate, stand_in_report
 from correlations.stats.worth import MARGINS
 from correlations.views.kinds import StudyPage, finished_study_or_404
 from correlations.views.metrics import QUESTIONS
+from metrics.models import ScoreRun
+from metrics.services.score_rescaling import may_rescale
 
 
 @require_GET
@@ -38,6 +41,7 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "question": QUESTIONS["stand-in"][0],
         "report": report,
         "answer": stand_in_answer(report),
+        "scale_url": _scale_url(project, study, report.chosen),
         "ranking_note": ranking_note(report),
         "methods": stand_in_methods(report, provenance(study, page.result.seed, page.result.versions.assay)),
         "whom": [(name, label, MARGINS[name]) for name, label in WHOM.items()],
@@ -46,3 +50,13 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],
     }
     return render(request, "correlations/study_stand_in.html", context)
+
+
+def _scale_url(project: Project, study: Study, chosen: Candidate) -> str:
+    """Return where the scale of a row's imported scores is stated anew, for this study too; empty for other rows."""
+    if not chosen.is_judge or chosen.row.run is None:
+        return ""
+    run = ScoreRun.objects.filter(project=project, number=chosen.row.run).first()
+    if run is None or not may_rescale(run):
+        return ""
+    return f"{reverse('correlations:run-scale', args=[project.slug, run.number])}?study={study.pk}"

@@ -20,14 +20,10 @@ from annotation.core.uploads import in_bytes, upload_limit
 from annotation.models import Dataset
 from metrics.models import ScoreRun
 from metrics.scoring.external import NAME_CHARACTERS
+from metrics.selectors.score_scales import IN_FILE, PROPOSED, STATED
 from metrics.services.score_exports import archive_chunks
-from metrics.services.score_imports import (
-    NOTE_CHARACTERS,
-    ImportOptions,
-    import_summary,
-    score_file_import,
-    score_file_preview,
-)
+from metrics.services.score_imports import NOTE_CHARACTERS, import_summary, score_file_import, score_file_preview
+from metrics.services.score_options import ImportOptions
 
 
 class ScoreImportRequestSerializer(Strict, serializers.Serializer[Any]):
@@ -46,8 +42,18 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer[Any]):
     lower = serializers.ListField(
         child=serializers.CharField(), default=list, help_text="Metrics for which lower is better."
     )
-    lowest = serializers.FloatField(allow_null=True, default=None, help_text="Left out: no bound.")
-    highest = serializers.FloatField(allow_null=True, default=None, help_text="Left out: no bound.")
+    lowest = serializers.FloatField(
+        allow_null=True, default=None, help_text="Of every metric in the file; a lower score is refused."
+    )
+    highest = serializers.FloatField(
+        allow_null=True, default=None, help_text="Of every metric in the file; a higher score is refused."
+    )
+    scale = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="raters, none or LOW..HIGH; of one metric: NAME=1..5. Left out, with no bound: the raters' scale if "
+        "the scores seem to lie on it, else none.",
+    )
     note = serializers.CharField(
         default="",
         allow_blank=True,
@@ -67,6 +73,13 @@ class ImportedScoresSerializer(serializers.Serializer[Any]):
     level = serializers.ChoiceField(choices=["segment", "system"])
     items = serializers.IntegerField(help_text="Items with at least one score; 0 for scores of systems.")
     missing = serializers.IntegerField(help_text="Scores that are missing among these items and systems.")
+    found = serializers.CharField(help_text="Extremes of the scores, and their steps; empty for an import of before.")
+    lowest = serializers.FloatField(allow_null=True, help_text="The lowest possible score. Null: no bound.")
+    highest = serializers.FloatField(allow_null=True, help_text="The highest possible score. Null: no bound.")
+    range_from = serializers.ChoiceField(
+        choices=[STATED, PROPOSED, IN_FILE, ""],
+        help_text="Whether the range was stated, proposed from the scores, or in the file. Empty: not asked.",
+    )
     systems = ImportedSystemSerializer(many=True)
     run = serializers.IntegerField(allow_null=True, help_text="The score run; null if nothing was stored.")
     url = serializers.URLField(allow_null=True)

@@ -1,5 +1,6 @@
 """The form that imports scores made elsewhere."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -10,7 +11,10 @@ from annotation.core.kept_files import KeptFileForm
 from annotation.core.uploads import upload_limit
 from annotation.models import Dataset, Project
 from metrics.scoring.external import NAME_CHARACTERS
-from metrics.services.score_imports import NOTE_CHARACTERS, ImportOptions
+from metrics.selectors.score_scales import RANGE
+from metrics.services.score_files import MOST_COLUMNS
+from metrics.services.score_imports import NOTE_CHARACTERS
+from metrics.services.score_options import ImportOptions
 
 OF_PREVIEW = ("lower", "skip")  # inputs that the page draws beside its preview
 HIGHER, LOWER = "higher", "lower"
@@ -19,7 +23,7 @@ HIGHER, LOWER = "higher", "lower"
 class ScoreImportForm(KeptFileForm):
     """A new file, or the one that is kept from its preview."""
 
-    inputs = {"scorer": "name", "lower_is_better": "direction"}
+    inputs = {"scorer": "name", "lower_is_better": "direction", "scale": "", "lowest": "", "highest": ""}
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="slug", label="Data set", empty_label=None)
     file = forms.FileField(
         label="File",
@@ -37,12 +41,6 @@ class ScoreImportForm(KeptFileForm):
     )
     direction = forms.ChoiceField(
         label="Better is", choices=[(HIGHER, "higher"), (LOWER, "lower, as with an error rate")], initial=HIGHER
-    )
-    lowest = forms.FloatField(label="Lowest possible score", required=False)
-    highest = forms.FloatField(
-        label="Highest possible score",
-        required=False,
-        help_text="Empty: no bound. A file with a score outside is refused.",
     )
     note = forms.CharField(
         label="Where the scores come from",
@@ -78,5 +76,19 @@ class ScoreImportForm(KeptFileForm):
 
     def options(self) -> ImportOptions:
         data = self.cleaned_data
-        same = {name: data[name] for name in ("name", *OF_PREVIEW, "lowest", "highest", "note")}
-        return ImportOptions(lower_is_better=data["direction"] == LOWER, **same)
+        same = {name: data[name] for name in ("name", *OF_PREVIEW, "note")}
+        scales = chosen_scales(self.data)
+        if len(scales) == 1 and data["name"]:  # which may have been changed below the preview
+            scales = dict.fromkeys([data["name"]], *scales.values())
+        return ImportOptions(lower_is_better=data["direction"] == LOWER, shown_scales=scales, **same)
+
+
+def chosen_scales(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the scale that the page states of each metric, as an import takes it."""
+    chosen = {}
+    for index in range(1, MOST_COLUMNS + 1):
+        choice = data.get(f"scale-{index}")
+        if choice:
+            ends = (data.get(f"{end}-{index}", "").strip() for end in ("low", "high"))
+            chosen[data.get(f"column-{index}", "")] = "..".join(ends) if choice == RANGE else choice
+    return chosen

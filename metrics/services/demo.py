@@ -12,7 +12,8 @@ from metrics.selectors.usual import usual_settings_on
 from metrics.services.model_rows import ModelRequest
 from metrics.services.quality_training import ChosenRatings, model_train_on_ratings
 from metrics.services.runs import score_run_create
-from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 from metrics.services.training import model_train_on_dataset
 
 MODELS = (

@@ -1,7 +1,7 @@
 """Preview files of scores made elsewhere, and import them as score runs."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,10 @@ from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, Exte
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
 from metrics.selectors.rated_columns import columns_of_ratings, raters_named
+from metrics.selectors.score_scales import RunScale
 from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_files import FileScores, Known, read_scores
+from metrics.services.score_options import ColumnScale, ImportOptions, column_scales, is_lower
 from metrics.services.scoring import array_fields, little_endian, partly_scored
 from metrics.services.shards import run_finish, whole_run_store
 
@@ -34,19 +36,6 @@ NOTE_CHARACTERS = 2000
 ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 NO_SYSTEM = "no system has a score"
 NO_SEGMENTS = "scores of systems alone were imported, without segments to resample"
-
-
-@dataclass(frozen=True)
-class ImportOptions:
-    """What a file of scores does not say about itself."""
-
-    name: str = ""  # of the metric; empty for an archive, whose files are named
-    lower_is_better: bool = False  # for every metric in the file
-    lower: Collection[str] = ()  # metrics for which lower is better
-    skip: Collection[str] = ()  # metrics in the file that are not imported
-    lowest: float | None = None  # a file with a score outside the bounds is refused
-    highest: float | None = None
-    note: str = ""  # version and settings of the scorer, licence, a link
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +60,8 @@ class ScorePreview:
         Columns of the file that hold no scores.
     read_as : mapping
         Columns of other names that were taken as system or item, with that.
+    scale : ColumnScale
+        What was found, and the scale that the scores are taken to have.
     of_rater : str
         Why these are a rater's ratings and no metric's scores; empty if nothing says so.
     """
@@ -84,6 +75,7 @@ class ScorePreview:
     not_named: Sequence[str]
     left_out: Sequence[str]
     read_as: Mapping[str, str]
+    scale: ColumnScale
     of_rater: str = ""
 
     @property
@@ -113,18 +105,23 @@ class ScorePreview:
             "level": self.metric.level,
             "items": len(self.positions),
             "missing": self.n_missing,
+            **self.scale.summary(),
             "systems": [{"system": row["system"], "score": row.get("mean")} for row in self.rows()],
         }
 
 
 def import_summary(run: ScoreRun) -> dict[str, Any]:
     """Return an imported run's metric, level, counts and scores of systems."""
-    scores = run.scores.select_related("system").order_by("position")
+    scores, scale = run.scores.select_related("system").order_by("position"), RunScale.of(run)
     return {
         "name": run.parameters["scorer"],
         "level": run.parameters["level"],
         "items": run.report["items"],
         "missing": run.report["missing"],
+        "found": scale.found,
+        "lowest": scale.lowest,
+        "highest": scale.highest,
+        "range_from": scale.source,
         "systems": [{"system": score.system.name, "score": score.score} for score in scores],
     }
 
@@ -146,10 +143,15 @@ def score_file_preview(
     items = list(Item.objects.filter(dataset=dataset).order_by("position").values_list("external_id", flat=True))
     problems = Problems(filename)
     tables = read_scores(content, filename, Known(systems, items), problems, max_bytes=max_bytes)
-    for table in tables:
-        _check_range(table, *_range(options, table), problems)
+    scales = column_scales(dataset, tables, options)
+    for table, scale in zip(tables, scales, strict=True):
+        _check_range(table, scale.lowest, scale.highest, problems)
     problems.refuse()
-    previews = [_preview(table, items, systems, options, several=len(tables) > 1) for table in tables]
+    several = len(tables) > 1
+    previews = [
+        _preview(table, scale, items, systems, options, several=several)
+        for table, scale in zip(tables, scales, strict=True)
+    ]
     names = [preview.metric.scorer for preview in previews]
     for field, given in (("lower", options.lower), ("skip", options.skip)):
         if unknown := sorted(set(given) - set(names)):
@@ -175,7 +177,13 @@ def raters_marked(dataset: Dataset, previews: Sequence[ScorePreview]) -> list[Sc
 
 
 def _preview(
-    table: FileScores, items: Sequence[str], systems: Sequence[str], options: ImportOptions, *, several: bool
+    table: FileScores,
+    scale: ColumnScale,
+    items: Sequence[str],
+    systems: Sequence[str],
+    options: ImportOptions,
+    *,
+    several: bool,
 ) -> ScorePreview:
     if several and options.name:
         message = "name: found a name; accepted for several metrics: none, the files or columns name them."
@@ -188,14 +196,12 @@ def _preview(
     if table.level == SEGMENT:
         positions = np.flatnonzero(np.isfinite(scores).any(axis=0))
         scores = scores[:, positions]
-    lowest, highest = _range(options, table)
-    lower = options.lower_is_better or name in options.lower or table.description.get("lower_is_better") is True
     try:
         metric = External(
             scorer=name,
-            lower_is_better=lower,
-            lowest=lowest,
-            highest=highest,
+            lower_is_better=is_lower(options, table, name),
+            lowest=scale.lowest,
+            highest=scale.highest,
             level=table.level,
             content=scores_digest(table.systems, [items[position] for position in positions.tolist()], scores),
         )
@@ -213,17 +219,8 @@ def _preview(
         not_named=missing,
         left_out=table.left_out,
         read_as=table.read_as,
+        scale=scale,
     )
-
-
-def _range(options: ImportOptions, table: FileScores) -> tuple[float | None, float | None]:
-    """Return the bounds of the options, else those of the archive's description."""
-    described = table.description.get("lowest"), table.description.get("highest")
-    numbers = [
-        float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else None for bound in described
-    ]
-    lowest, highest = options.lowest, options.highest
-    return numbers[0] if lowest is None else float(lowest), numbers[1] if highest is None else float(highest)
 
 
 def scores_digest(systems: Sequence[str], items: Sequence[str], scores: Floats) -> str:
@@ -277,7 +274,7 @@ def score_file_import(
         runs: list[tuple[ScoreRun, bool]] = []
         group: RunGroup | GroupOf = GroupOf(RunOrigin.IMPORT, title=provenance["file"])
         for preview in previews:
-            member = provenance | {"member": storable(preview.filename)}
+            member = provenance | {"member": storable(preview.filename), **preview.scale.provenance()}
             run, is_new = _store(dataset, by, preview, member, group)
             group = run.group if is_new else group
             runs.append((run, is_new))

@@ -1,5 +1,6 @@
 """Preview, import and export of scores made elsewhere."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ from metrics.services.score_exports import archive_chunks
 from metrics.services.score_imports import ScorePreview, raters_marked, score_file_import, score_file_preview
 
 STORE = "store"
+RANGES = {"scale", "lowest", "highest"}
 
 
 @require_http_methods(["GET", "POST"])
@@ -43,12 +45,13 @@ def run_import(request: MemberRequest) -> HttpResponse:
                 runs = score_file_import(**file, by=request.user)
                 form.forget_file()
                 return _stored(request, runs)
-            previews = raters_marked(file["dataset"], score_file_preview(**file))
-            shown = {"previews": previews, "filename": file["filename"], "skip": _skipped(request, form, previews)}
+            shown = _previewed(request, form, file)
         except ImportRefused as error:
             shown = {"refusal": error, "more": unlisted(error.rows, error.total)}
         except AnnotationError as error:
             form.add_refusal(error)
+            if RANGES & set(error.fields or {}):  # the preview's own fields: they are shown as they were proposed
+                shown = _previewed(request, form, file | {"options": replace(file["options"], shown_scales={})})
     form.keep_file()
     return _page(request, form, **shown)
 
@@ -56,6 +59,25 @@ def run_import(request: MemberRequest) -> HttpResponse:
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:
     context.setdefault("skip", [])
     return render(request, "metrics/score_import.html", {"project": request.project, "form": form, **context})
+
+
+def _previewed(request: MemberRequest, form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
+    previews = raters_marked(file["dataset"], score_file_preview(**file))
+    return {"filename": file["filename"], **_read(previews, _skipped(request, form, previews))}
+
+
+def _read(previews: list[ScorePreview], skip: list[str]) -> dict[str, Any]:
+    """Return what the page says of the columns: raters' are no columns of scores unless they are wanted."""
+    if len(previews) == 1:  # it has no box to tick
+        counts = "1 column, which looks like a rater’s" if previews[0].of_rater else "1 column of scores"
+        return {"previews": previews, "skip": skip, "counts": counts, "to_import": previews}
+    raters = [preview.metric.scorer for preview in previews if preview.of_rater and preview.metric.scorer in skip]
+    n_scores = len(previews) - len(raters)
+    counts = counted(n_scores, "column") + " of scores" if n_scores else "no column of scores"
+    if raters:
+        counts += f" and {counted(len(raters), 'column')} of raters"
+    to_import = [preview for preview in previews if preview.metric.scorer not in skip]
+    return {"previews": previews, "skip": skip, "raters": raters, "counts": counts, "to_import": to_import}
 
 
 def _skipped(request: MemberRequest, form: ScoreImportForm, previews: list[ScorePreview]) -> list[str]:

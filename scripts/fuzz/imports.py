@@ -158,7 +158,8 @@ def _outputs(project: Any, by: Any) -> Iterator[Import]:
 
 
 def _scores(project: Any, by: Any) -> Iterator[Import]:
-    from metrics.services.score_imports import ImportOptions, score_file_import
+    from metrics.services.score_imports import score_file_import
+    from metrics.services.score_options import ImportOptions
 
     dataset = project.datasets.get(slug="chats")
 

@@ -47,6 +47,22 @@ def test_scores_are_imported_once_and_shown_as_a_run(where: str, manager: User, 
     assert segments[1]["scores"] == {"Echo": 1.0, "Parrot": None}
 
 
+def test_the_raters_scale_is_proposed_and_another_one_can_be_stated(where: str, manager: User, api: Api) -> None:
+    rows = "".join(f"Echo,item-{index},{1 + index % 5}\n" for index in range(10))
+    judge = {"text": f"system,item,score\n{rows}", "name": "judge", "lowest": "", "highest": "", "check": True}
+    client = api(manager)
+
+    (proposed,) = client.post(where, form_data(**judge)).json()
+    (stated,) = client.post(where, form_data(**judge, scale=["judge=0..10"])).json()
+
+    named = ("found", "lowest", "highest", "range_from")
+    assert [proposed[name] for name in named] == ["1 to 5, whole numbers", 1, 5, "proposed"]
+    assert [stated[name] for name in named] == ["1 to 5, whole numbers", 0, 10, "stated"]
+    (stored,) = client.post(where, form_data(**judge | {"check": False})).json()
+    assert {name: stored[name] for name in named} == {name: proposed[name] for name in named}
+    assert "scale" in client.post(where, form_data(**judge, scale=["judge=1-5"])).json()["fields"]
+
+
 def test_a_check_stores_nothing(where: str, manager: User, api: Api) -> None:
     response = api(manager).post(where, form_data(check=True))
     assert response.status_code == 200

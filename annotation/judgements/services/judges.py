@@ -8,6 +8,7 @@ JUDGES = frozenset(["judge", "llmjudge", "autojudge", "model", "machine", "bot",
 METRICS = frozenset(
     ["auto", "automatic", "metric", "score", "bleu", "chrf", "ter", "rouge", "meteor", "bertscore", "bleurt", "comet"]
 )
+ANY_SCORES = frozenset(["auto", "automatic", "metric", "score"])  # words that name no metric
 _WORD = re.compile(r"[a-z]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -24,6 +25,24 @@ def judge_columns(names: Sequence[str]) -> list[str]:
     for words in (MODELS, JUDGES, METRICS):
         people = [name for name in people if not words & _words(name)] or people
     return [name for name in names if name not in people]
+
+
+def looks_like_judge(name: str) -> bool:
+    """Return whether a name holds a word for a judge or a language model.
+
+    >>> looks_like_judge("gpt4_quality"), looks_like_judge("COMET-22")
+    (True, False)
+    """
+    return bool((MODELS | JUDGES) & _words(name))
+
+
+def looks_like_metric(name: str) -> bool:
+    """Return whether a name holds that of a metric, and no word for a judge.
+
+    >>> looks_like_metric("BLEU-4"), looks_like_metric("judge_score"), looks_like_metric("score")
+    (True, False, False)
+    """
+    return bool((METRICS - ANY_SCORES) & _words(name)) and not looks_like_judge(name)
 
 
 def _words(name: str) -> set[str]:

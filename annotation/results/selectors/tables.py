@@ -168,7 +168,7 @@ def _asked(verdict: CriterionVerdict) -> str:
         return ""
     asked = "" if question.rstrip("?.").casefold() == verdict.criterion.casefold() else f": “{question}”"
     on = f", {verdict.of_means}" if verdict.by_means and verdict.of_means else ""
-    return f"Raters were asked for {verdict.criterion}{asked}{on}."
+    return f"Raters were asked for “{verdict.criterion}”{asked}{on}."
 
 
 def _estimates(verdict: CriterionVerdict) -> str:

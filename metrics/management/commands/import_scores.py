@@ -1,6 +1,7 @@
 """Import scores made elsewhere."""
 
 import json
+import math
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,17 @@ from annotation.management.base import (
     member_and_project,
     row_by_name,
 )
-from metrics.services.score_imports import ImportOptions, import_summary, score_file_import, score_file_preview
+from metrics.selectors.ranges import range_words
+from metrics.selectors.score_scales import PROPOSED, STATED
+from metrics.services.score_imports import import_summary, score_file_import, score_file_preview
+from metrics.services.score_options import ImportOptions
 
 EPILOG = """\
 examples:
   manage.py import_scores comet.csv --project demo --user manager --dataset dstc7 --name COMET-22
   manage.py import_scores BLEURT-20-refA.seg.score --project demo --user manager --dataset dstc7 --low 0 --high 1
   manage.py import_scores metric-scores.tar.gz --project demo --user manager --dataset dstc7 --lower TER-refA --check
+  manage.py import_scores judges.csv --project demo --user manager --dataset dstc7 --scale gpt4=1..10 COMET=none
 
 docs/scores-elsewhere.md describes the files.
 """
@@ -40,8 +45,16 @@ class Command(AssayCommand):
         parser.add_argument("--name", default="", help="of the metric; score files name it themselves")
         parser.add_argument("--lower-is-better", action="store_true", help="for every metric in the file")
         parser.add_argument("--lower", nargs="+", default=[], metavar="NAME", help="metrics for which lower is better")
-        parser.add_argument("--low", type=float, help="the lowest possible score (no bound)")
-        parser.add_argument("--high", type=float, help="the highest possible score (no bound)")
+        parser.add_argument("--low", type=float, help="the lowest possible score of every metric")
+        parser.add_argument("--high", type=float, help="the highest possible score of every metric")
+        parser.add_argument(
+            "--scale",
+            nargs="+",
+            default=[],
+            metavar="SCALE",
+            help="raters, none or LOW..HIGH; of one metric: NAME=1..5 (without any bound the raters' scale if the "
+            "scores seem to lie on it, else none)",
+        )
         parser.add_argument("--note", default="", help="version and settings of the scorer, a link, a licence")
         parser.add_argument("--check", action="store_true", help="show what the file holds, and store nothing")
         parser.add_argument("--json", action="store_true", help="print the report as JSON on standard output")
@@ -60,6 +73,7 @@ class Command(AssayCommand):
                 lower=options["lower"],
                 lowest=options["low"],
                 highest=options["high"],
+                scale=options["scale"],
                 note=options["note"],
             ),
         }
@@ -78,6 +92,7 @@ class Command(AssayCommand):
                 score = "undefined" if row["score"] is None else f"{row['score']:z.4f}"
                 self.stdout.write(f"  {row['system']:<24}{score}")
             self.stdout.write(f"  {report['items']:,} items, {report['missing']:,} scores missing{report['state']}")
+            self.stdout.write(f"  found {report['found']}; {_range_in_words(report)}")
 
     @staticmethod
     def _preview(file: dict[str, Any]) -> list[dict[str, Any]]:
@@ -90,3 +105,12 @@ class Command(AssayCommand):
             state = f"; run {run.number}" + ("" if created else ", imported before")
             reports.append(import_summary(run) | {"run": run.number, "signature": run.signature, "state": state})
         return reports
+
+
+def _range_in_words(report: dict[str, Any]) -> str:
+    """Return the range that the scores are taken to have, and where it comes from."""
+    low, high = report["lowest"], report["highest"]
+    if low is None and high is None:
+        return "no range" if report["range_from"] == STATED else "no range known: state one with --scale"
+    ends = range_words(-math.inf if low is None else low, math.inf if high is None else high)
+    return f"range {ends}, {'assumed from the scores' if report['range_from'] == PROPOSED else 'as stated'}"

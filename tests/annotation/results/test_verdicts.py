@@ -447,7 +447,7 @@ def test_files_hold_the_numbers_of_the_page(project: Project) -> None:
     text = paragraph(results, [campaign])
     assert "96 ratings by 4 raters of 12 items in “Quality”" in text
     assert results.criteria[0].sentence in text
-    assert "Raters were asked for quality, on a scale of 1 to 5." in text, "the question is no more than the name"
+    assert "Raters were asked for “quality”, on a scale of 1 to 5." in text, "the question is no more than the name"
     (pair,) = results.criteria[0].pairs
     assert f"Difference with corrected 95% interval and p: Ada less Bo {pair.difference:.2f} [{pair.low:.2f}, " in text
     assert "Raters agree with Krippendorff's α = " in text.replace("\u00a0", " ")

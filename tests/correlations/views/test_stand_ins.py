@@ -159,8 +159,11 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
     page = as_user(viewer).get(address(study)).content.decode()
 
     assert (
-        f"more closely than one rater does: ρ = {human.metric:.2f} against {human.one_rater:.2f} (means over 3" in page
+        f"ρ with the other raters is {human.metric:.2f} [{human.metric_ends[0]:.2f}, {human.metric_ends[1]:.2f}] for "
+        f"Oracle and {human.one_rater:.2f} [" in page
     )
+    assert human.difference_ends[0] > 0
+    assert "Both are estimates, with 95% intervals over items, for these raters: it agrees with the others more" in page
     assert f"{address(study, 'study-detail')}#ceilings" in page
     assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
 

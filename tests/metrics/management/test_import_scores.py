@@ -42,7 +42,10 @@ def test_a_file_becomes_a_run_and_a_second_import_finds_that_run(world: World, m
 
 
 def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
-    assert "COMET-22 (segment)" in command(world, manager, table, "--name", "COMET-22", "--check")
+    shown = command(world, manager, table, "--name", "COMET-22", "--check")
+    assert "COMET-22 (segment)" in shown
+    assert "found 0.25 to 1; no range known: state one with --scale" in shown
+    assert "; range 0 to 1, as stated" in command(world, manager, table, "--name", "x", "--check", "--scale", "0..1")
     assert not ScoreRun.objects.exists()
 
 

@@ -18,7 +18,8 @@ from metrics.selectors.leaderboard_words import headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.runs import GroupOf, score_run_create, score_run_execute, score_runs_create
-from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 from metrics.services.system_ratings import system_ratings_compute, system_ratings_request
 from metrics.subsets import Subset
 from tests.annotation.worlds.rated import make_campaign, make_dataset, make_item, make_response, rate

@@ -12,7 +12,8 @@ from metrics.models import ScoreRun
 from metrics.selectors.arrays import run_arrays
 from metrics.services.runs import score_run_create, score_run_execute
 from metrics.services.score_exports import archive_chunks, run_names, score_text
-from metrics.services.score_imports import ImportOptions, score_file_import
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 from metrics.subsets import Subset
 from tests.metrics.world import World
 

@@ -10,7 +10,9 @@ from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays, run_replicates
 from metrics.selectors.comparisons import comparisons_of
 from metrics.services.runs import score_run_create
-from metrics.services.score_imports import ImportOptions, score_file_import, score_file_preview
+from metrics.services.score_imports import score_file_import, score_file_preview
+from metrics.services.score_options import ImportOptions
+from metrics.services.score_rescaling import run_rescale
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -128,6 +130,8 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
         (ImportOptions(name="x", lowest=1, highest=0), "highest"),
         (ImportOptions(name="x", note="n" * 2001), "note"),
         (ImportOptions(name="x", lower=["y"]), "lower"),
+        (ImportOptions(name="x", scale=["y=1..5"]), "scale"),
+        (ImportOptions(name="x", scale=["1-5"]), "scale"),
     ],
 )
 def test_a_wrong_option_is_reported_at_its_field(world: World, options: ImportOptions, field: str) -> None:
@@ -135,6 +139,49 @@ def test_a_wrong_option_is_reported_at_its_field(world: World, options: ImportOp
         imported(world, options=options)
     assert list(raised.value.fields) == [field]
     assert not ScoreRun.objects.exists()
+
+
+JUDGED = "system,item,gpt_judge,COMET\n" + "".join(
+    f"{system},item-{index},{1 + (index + shift) % 5},0.{index + 10}\n"
+    for shift, system in enumerate(("Echo", "Parrot"))
+    for index in range(10)
+)
+
+
+def test_the_scale_of_each_column_is_stated_or_proposed_the_same_everywhere(world: World) -> None:
+    def ranges(**options: object) -> dict[str, tuple[object, ...]]:
+        previews = score_file_preview(
+            dataset=world.dataset, filename="all.csv", content=JUDGED.encode(), options=ImportOptions(**options)
+        )
+        return {each.metric.scorer: (each.metric.lowest, each.metric.highest, each.scale.source) for each in previews}
+
+    assert ranges() == {"gpt_judge": (1, 5, "proposed"), "COMET": (None, None, "proposed")}
+    assert ranges(scale=["none", "COMET=0..1"]) == {"gpt_judge": (None, None, "stated"), "COMET": (0, 1, "stated")}
+    assert ranges(lowest=0, scale=["gpt_judge=0..10"]) == {"gpt_judge": (0, 10, "stated"), "COMET": (0, None, "stated")}
+    assert ranges(shown_scales={"gpt_judge": "1..7", "gone": "1..3"})["gpt_judge"] == (1, 7, "stated")
+    assert ranges(lower=["gpt_judge"])["gpt_judge"] == (None, None, "proposed")
+
+
+def test_a_scale_that_is_stated_later_makes_a_corrected_run_of_the_same_scores(world: World, manager: User) -> None:
+    (run, _), _ = imported(world, JUDGED, "all.csv", ImportOptions(scale=["none"]), by=manager)
+    (proposed, _), _ = imported(world, JUDGED, "all.csv", ImportOptions())
+
+    corrected, created = run_rescale(run=run, scale="raters", by=manager)
+
+    assert (corrected, created) == (proposed, False)  # whichever way they came in
+    corrected, created = run_rescale(run=run, scale="1..7", by=manager)
+    assert created
+    assert (corrected.parameters["lowest"], corrected.parameters["highest"]) == (1, 7)
+    np.testing.assert_array_equal(run_arrays(corrected).scores, run_arrays(run).scores)
+    assert run_arrays(corrected).item_ids.tolist() == run_arrays(run).item_ids.tolist()
+    assert list(corrected.scores.values_list("score", "n_segments")) == list(
+        run.scores.values_list("score", "n_segments")
+    )
+    assert corrected.report["imported"]["corrects"] == run.number
+    assert AuditEntry.objects.get(verb="score_run.rescale").summary == "Stated the scale of gpt_judge: 1 to 7."
+    for text in ("2..5", "5..1", ""):
+        with pytest.raises(AnnotationError, match="Scale: "):
+            run_rescale(run=run, scale=text, by=manager)
 
 
 def test_a_preview_writes_nothing(world: World) -> None:

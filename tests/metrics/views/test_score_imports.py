@@ -27,7 +27,8 @@ def export_address(world: World) -> str:
 
 def form_data(world: World, content: str | bytes = TABLE, filename: str = "comet.csv", **changes: object) -> dict:
     data = content.encode() if isinstance(content, str) else content
-    form = {"dataset": world.dataset.slug, "name": "COMET-22", "direction": "higher", "lowest": "0", "highest": "1"}
+    form = {"dataset": world.dataset.slug, "name": "COMET-22", "direction": "higher"}
+    form |= {"column-1": "COMET-22", "scale-1": "range", "low-1": "0", "high-1": "1"}
     return form | {"file": SimpleUploadedFile(filename, data)} | changes
 
 
@@ -110,7 +111,6 @@ def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> No
     [
         ({"name": ""}, "name: found nothing"),
         ({"name": "a|b"}, "without |, line breaks"),
-        ({"lowest": "2"}, "accepted: a number above the lowest, 2"),
         ({"file": ""}, "Found none; accepted: a file with scores."),
         ({"file": "", "kept": "file-0"}, "The file is kept no longer; choose it again."),
         ({"file": "", "kept": "x"}, "The file is kept no longer; choose it again."),
@@ -122,6 +122,47 @@ def test_a_mistake_is_reported_at_its_field(world: World, manager, as_user, chan
     assert message in page
     assert "see the marked field" in page
     assert not ScoreRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"low-1": "2"}, "accepted: a number above the lowest, 2"),
+        ({"low-1": "", "high-1": ""}, "Scale of COMET-22: found neither end"),
+        ({"scale-1": "1-5"}, "Scale of COMET-22: found &#x27;1-5&#x27;; accepted: raters, none or LOW..HIGH"),
+    ],
+)
+def test_a_wrong_scale_is_reported_above_the_preview(world: World, manager, as_user, changes, message) -> None:
+    page = page_of(as_user(manager).post(address(world), form_data(world, **changes)))
+    assert message in page
+    assert "Found: 0.25 to 1." in page
+    assert not ScoreRun.objects.exists()
+
+
+def test_the_scale_of_each_column_is_found_proposed_and_confirmed(world: World, manager, as_user) -> None:
+    rows = [f"Echo,item-{index},{1 + index % 5},{1 + index},0.{index + 10}\n" for index in range(10)]
+    table = "system,item,rated,gpt_judge,BLEU\n" + "".join(rows)
+    form = {"name": "", "scale-1": "", "column-1": ""}
+    page = page_of(as_user(manager).post(address(world), form_data(world, table, "all.csv", **form)))
+
+    found = page.split("Found: ")[1:]
+    assert found[0].startswith("1 to 5, whole numbers. All are points of the raters’ scale: proposed is 1 to 5.")
+    assert 'value="1..5" id="scale-1-1" checked> <label for="scale-1-1">On the raters’ scale, 1 to 5<' in found[0]
+    assert "These look like points, and their scale is not known." in found[1]
+    assert 'value="none" id="scale-2-2" checked' in found[1]  # the raters' scale does not hold them, so is not offered
+    assert found[2].startswith("0.1 to 0.19. ")
+    chosen = form | {"column-2": "gpt_judge", "scale-2": "range", "low-2": "1", "high-2": "10", "action": "store"}
+    as_user(manager).post(address(world), form_data(world, table, "all.csv", **chosen))
+    ranges = {run.parameters["scorer"]: run for run in ScoreRun.objects.order_by("number")}
+    assert [(ranges[name].parameters["lowest"], ranges[name].parameters["highest"]) for name in ranges] == [
+        (1, 5),
+        (1, 10),
+        (None, None),
+    ]
+    of_run = reverse("metrics:run-detail", args=[world.project.slug, ranges["rated"].number])
+    shown = page_of(as_user(manager).get(of_run))
+    assert "1 to 5, the raters’ scale, assumed from its values, as the import proposed" in shown
+    assert f"/runs/{ranges['rated'].number}/scale/" in shown
 
 
 def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(world: World, manager, as_user) -> None:
@@ -149,11 +190,11 @@ def test_columns_of_one_table_are_chosen_beside_the_preview(world: World, manage
     table = "system,item,text,BLEU,judge,length\nEcho,item-0,Hi,0.5,1,7\nParrot,item-0,Ho,0.25,0,9\n"
     client = as_user(manager)
 
-    page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="", highest="")))
-    assert "all.csv holds 3 columns of scores" in page
+    page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="")))
+    assert "all.csv holds 3 columns of scores</h2>" in page
     assert "Left out, since most of their values are no numbers: text." in page
     assert page.count('name="skip"') == 3
-    client.post(address(world), kept(world, manager, table, name="", highest="", skip=["length"]))
+    client.post(address(world), kept(world, manager, table, name="", skip=["length"]))
     assert {run.parameters["scorer"] for run in ScoreRun.objects.all()} == {"BLEU", "judge"}
     page = page_of(client.post(address(world), kept(world, manager, TABLE, skip=["COMET-22"])))
     assert "accepted: all but one at most" in page
@@ -169,8 +210,10 @@ def test_raters_columns_are_not_imported_unless_they_are_wanted(world: World, ma
     )
     client = as_user(manager)
 
-    form = {"name": "", "highest": ""}
+    form = {"name": ""}
     page = page_of(client.post(address(world), form_data(world, table, "all.csv", **form)))
+    assert "all.csv holds 1 column of scores and 2 columns of raters</h2>" in page
+    assert "Maria, rater-1: raters’ ratings, by the look of them; not imported unless" in page
     assert "Maria looks like a rater, no metric: its values are ratings of this data set." in page
     assert "rater-1 looks like a rater, no metric: a rater of this data set has this name." in page
     assert page.count("looks like a rater") == 2

@@ -1,0 +1,91 @@
+"""The page that states the scale of imported scores: the answer is that of scores imported with it."""
+
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+
+from correlations.models import Study
+from correlations.selectors.stand_in_words import stand_in_answer
+from correlations.selectors.worth import StandInReport, stand_in_report
+from correlations.services.execution import study_execute
+from correlations.services.studies import study_create
+from metrics.models import ScoreRun
+from tests.correlations.services.test_any_metric import make_imported_run
+from tests.metrics.world import World
+
+pytestmark = pytest.mark.django_db
+CHANGES = {"subsets": ["all"], "bootstrap": 0, "assignments": 2}
+
+
+def studied(world: World, run: ScoreRun) -> Study:
+    specification = world.specification(metrics=[{"run": run.number}], **CHANGES)
+    study, _ = study_create(project=world.project, name="Judge", specification=specification, by=None)
+    study_execute(study_id=study.pk)
+    study.refresh_from_db()
+    return study
+
+
+def report_of(study: Study) -> StandInReport:
+    report = stand_in_report(study.project, study.read_result(), "crowd", None)
+    assert report is not None
+    return report
+
+
+def stand_in_page(study: Study, client) -> str:
+    page = client.get(reverse("correlations:study-stand-in", args=[study.project.slug, study.pk])).content.decode()
+    return " ".join(page.split())
+
+
+def test_scores_of_no_known_scale_say_what_they_cannot_tell_and_take_one_later(
+    world: World, manager, viewer, as_user
+) -> None:
+    unknown = make_imported_run(world)
+    study = studied(world, unknown)
+    page, address = stand_in_page(study, as_user(manager)), f"/p/{world.project.slug}/runs/{unknown.number}/scale/"
+    assert "The scale of Oracle is not known" in page
+    assert "What this cannot tell: whether it rates higher or lower than the raters" in page
+    assert "less the raters" not in page
+    assert f'href="{address}?study={study.pk}">State its scale' in page
+    assert "State its scale" not in stand_in_page(study, as_user(viewer))
+    assert as_user(viewer).get(address).status_code == 403
+    form = as_user(manager).get(f"{address}?study={study.pk}").content.decode()
+    assert "not known</strong>, none was stated at the import" in form
+    assert f'name="study" value="{study.pk}" id="study-{study.pk}" checked' in form
+    wrong = as_user(manager).post(address, {"column-1": "Oracle", "scale-1": "range", "low-1": "2", "high-1": "5"})
+    assert "accepted: a range that holds them" in wrong.content.decode()
+
+    sent = {"column-1": "Oracle", "scale-1": "1..5", "study": study.pk}
+    response = as_user(manager).post(address, sent)
+
+    again = Study.objects.exclude(pk=study.pk).get()
+    assert response.url == reverse("correlations:study-detail", args=[world.project.slug, again.pk])
+    study_execute(study_id=again.pk)
+    again.refresh_from_db()
+    known = studied(world, make_imported_run(world, lowest=1.0, highest=5.0))
+    corrected, imported = report_of(again), report_of(known)
+    assert stand_in_answer(corrected) == stand_in_answer(imported)
+    assert corrected.chosen.generosity == imported.chosen.generosity != ""
+    assert corrected.chosen.worth == imported.chosen.worth
+    assert "taken to lie on the raters’ scale, 1 to 5" in stand_in_page(again, as_user(manager))
+    as_user(manager).post(f"/p/{world.project.slug}/runs/{again.read_result().rows[0].run}/scale/", sent)
+    assert ScoreRun.objects.filter(metric="external").count() == 3
+
+
+def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_points(world: World) -> None:
+    given = report_of(studied(world, make_imported_run(world, lowest=1.0, highest=5.0))).chosen
+    result = report_of(studied(world, make_imported_run(world, lowest=0.0, highest=6.0)))
+    placed = result.chosen
+
+    answer = stand_in_answer(result)
+
+    ends = "taken to lie on 0 to 6 and put on the raters’ scale, 1 to 5, by its ends."
+    assert answer.scale == f"The scores of Oracle are {ends}"
+    assert placed.generosity.startswith("Its scores on the raters’ scale less the raters': ")
+    mean = given.systems[0].score
+    assert mean is not None
+    assert placed.stand_in.assumed is not None
+    assert placed.stand_in.assumed.placed(mean) == pytest.approx(1 + 4 * mean / 6)
+    assert placed.worth.saved == given.worth.saved  # straight lines change nothing
+    turned = replace(placed.stand_in.assumed, lower_is_better=True)
+    assert turned.placed(mean) == pytest.approx(6 - placed.stand_in.assumed.placed(mean))
