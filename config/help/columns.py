@@ -476,7 +476,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Rated": "Outputs with a rating, of those with a score.",
         "Mean rating": "Of the rated outputs alone, with its 95% interval over outputs.",
         "With the scores": "The regression estimate over all scored outputs, with its 95% interval over outputs.",
-        "Ratings saved": "1 less the ratio of the variances; none where the regression costs what the scores tell.",
+        "Ratings saved": "1 less the ratio of the variances; none if the scores do not narrow the interval.",
     },
     "needed": {
         "Of what": "What a draw keeps fewer of; all else stays.",

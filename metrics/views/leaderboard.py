@@ -57,6 +57,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "is_rating": not board.ratings and is_rating(dataset),
         "kept_pairs": list((kept | whole).items()),
         "kept_query": urlencode(kept | whole),
+        "download_query": urlencode({"dataset": dataset.slug} | kept),
     }
 
 

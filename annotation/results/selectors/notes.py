@@ -22,12 +22,13 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
     better = next((each.name for each in verdict.systems if each.name in beaten_by), "")
     if not better:
         return ""
+    others = "other raters and items" if verdict.raters else "other items"
     why = f"{better} is better than {higher.name} for certain, but not than {lower.name}"
     if better == lower.name:
         why = f"{lower.name} is better than {higher.name} for certain on the items that both have"
     return (
         f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
-        f"{decimals(higher.estimate)}): ranks count only differences that are certain, over other raters and items. "
+        f"{decimals(higher.estimate)}): ranks count only differences that are certain, over {others}. "
         f"{why}."
     )
 
@@ -39,9 +40,10 @@ def _certainly_better(verdict: CriterionVerdict, system: SystemVerdict) -> set[s
 def ends_notes(verdict: CriterionVerdict) -> Iterator[str]:
     """Yield why an interval ends exactly where the scale, or the largest difference on it, does."""
     low, high = verdict.scale_low, verdict.scale_high
-    ends = [_plain(end) for each in verdict.systems for end in (low, high) if _is_shown(end, each.low, each.high)]
+    ends = [end for end in (low, high) if any(_is_shown(end, system.low, system.high) for system in verdict.systems)]
     if ends:
-        yield f"No mean lies beyond the scale, and no interval reaches further: {ends[0]} is where the scale ends."
+        named = f"{' and '.join(map(_plain, ends))} {'is' if len(ends) == 1 else 'are'}"
+        yield f"No mean lies beyond the scale, and no interval reaches further: {named} where the scale ends."
     most = high - low
     if any(
         _is_shown(abs(end), most)

@@ -120,8 +120,9 @@ class Command(StudyCommand):
             with progress_bar(quiet=options["json"]) as progress:
                 found = study_verify(document, project, progress=progress)
             outcomes.append(found)
-            for line in [] if options["json"] else verification_lines(found, most=LISTED):
-                self.stdout.write(f"{document.dataset['name']}: {line}" if len(documents) > 1 else line)
+            if not options["json"]:
+                for line in verification_lines(found, most=LISTED):
+                    self.stdout.write(f"{document.dataset['name']}: {line}" if len(documents) > 1 else line)
         if options["json"]:
             plain = [found.as_dict() for found in outcomes]
             self.print_json(plain[0] if len(plain) == 1 else {"studies": plain})

@@ -38,6 +38,7 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
         "C ranks before B although its mean is lower (2.82 against 2.91): ranks count only differences that are "
         "certain, over other raters and items. A is better than B for certain, but not than C."
     )
+    assert "certain, over other items. A" in rank_note(replace(found, raters=0)), "tests over items alone"
 
 
 def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
@@ -52,6 +53,7 @@ def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
     [
         ({}, []),
         ({"systems": [system("A", 4.9, 1, high=4.998), *PLAIN.systems[1:]]}, ["5 is where the scale ends"]),
+        ({"systems": [system("A", 4.9, 1, low=1.0, high=5.0)]}, ["1 and 5 are where the scale ends"]),
         ({"pairs": [pair("A", "B", OPEN, low=-4.0)]}, ["differ by 4 at most", "ends at 4.00"]),
         ({"pairs": [pair("A", "B", OPEN, low=-4.0)], "scale_low": float("nan"), "scale_high": float("nan")}, []),
     ],

@@ -62,6 +62,7 @@ def test_scores_of_no_known_scale_say_what_they_cannot_tell_and_take_one_later(
     assert response.url == reverse("correlations:study-detail", args=[world.project.slug, again.pk])
     study_execute(study_id=again.pk)
     again.refresh_from_db()
+    assert again.name == "Judge (Oracle: 1 to 5, the raters’ scale)", "the list tells it from the other"
     known = studied(world, make_imported_run(world, lowest=1.0, highest=5.0))
     corrected, imported = report_of(again), report_of(known)
     assert stand_in_answer(corrected) == stand_in_answer(imported)
@@ -70,6 +71,11 @@ def test_scores_of_no_known_scale_say_what_they_cannot_tell_and_take_one_later(
     assert "taken to lie on the raters’ scale, 1 to 5" in stand_in_page(again, as_user(manager))
     as_user(manager).post(f"/p/{world.project.slug}/runs/{again.read_result().rows[0].run}/scale/", sent)
     assert ScoreRun.objects.filter(metric="external").count() == 3
+    run = ScoreRun.objects.get(number=again.read_result().rows[0].run)
+    as_user(manager).post(
+        f"/p/{world.project.slug}/runs/{run.number}/scale/", sent | {"scale-1": "0..6", "study": again.pk}
+    )
+    assert Study.objects.latest("pk").name == "Judge (Oracle: 0 to 6)"
 
 
 def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_points(world: World) -> None:

@@ -1,3 +1,6 @@
+import csv
+import html
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -133,10 +136,19 @@ def test_a_metric_stands_once_in_its_usual_settings_and_the_others_are_a_click_a
     every = client.get(url, {"settings": "all"})
     assert len(every.context["table"].runs) == 5
     assert every.context["headline"] == page.context["headline"]
+    assert [len(downloaded_runs(client, each)) for each in (page, every)] == [2, 5], "those that the page shows"
     by_newest = client.get(url, {"sort": f"r{newest.number}", "settings": "all"}).context["table"]
     on_phones = [column.key for column in by_newest.columns if column.is_on_phones]
     assert len(on_phones) == 2
     assert f"r{newest.number}" in on_phones
+
+
+def downloaded_runs(client, page) -> set[int]:
+    """Return the runs in the table to which the page's own link leads."""
+    link = re.search(r'href="([^"]*/leaderboard\.csv[^"]*)"', page.content.decode())
+    assert link
+    table = b"".join(client.get(html.unescape(link[1])).streaming_content).decode()
+    return {int(row["run"]) for row in csv.DictReader(table.splitlines()) if row["run"]}
 
 
 def plain_reference(item: Item, text: str) -> None:
