@@ -10,6 +10,7 @@ from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, Orientation, Remainder
 from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, get_metric
+from metrics.scoring.settings import SHARED
 from metrics.scoring.texts import TOKENIZERS
 from metrics.subsets import Subset
 
@@ -294,8 +295,7 @@ class Specification(StudySpecification):
     def _built(self, entry: Mapping[str, Any]) -> Metric:
         name, parameters = entry.get("name", ""), entry_parameters(entry)
         known = {parameter.name for parameter in METRICS[name].parameter_list()} if name in METRICS else set()
-        shared = {ORDER: self.order, "tokenize": self.tokenize, "lowercase": self.lowercase}
-        shared = {key: value for key, value in shared.items() if key in known}
+        shared = {key: getattr(self, field) for key, field in SHARED.items() if key in known}
         return build_metric("metrics", name, shared | parameters)
 
     def _subset(self, text: str) -> Subset:

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from annotation.core.prose import enumerated
 from annotation.models import Role
 
 
@@ -14,7 +15,7 @@ class RoleRights(NamedTuple):
     @property
     def sentence(self) -> str:
         """Return ``Managers also import data and launch campaigns.``"""
-        return f"{self.role.label}s {'also ' if self.role.rank else ''}{_listed(self.may)}."
+        return f"{self.role.label}s {'also ' if self.role.rank else ''}{enumerated(self.may)}."
 
 
 ROLES = (
@@ -32,8 +33,4 @@ def roles_sentence() -> str:
 def rights_of(role: str) -> str:
     """Return all that a role may do, in one sentence."""
     may = [part for rights in ROLES if rights.role.rank <= Role(role).rank for part in rights.may]
-    return _listed(may)
-
-
-def _listed(parts: tuple[str, ...] | list[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    return enumerated(may)

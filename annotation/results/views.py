@@ -17,6 +17,7 @@ from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import file_response, table_response
 from annotation.core.numbers import counted, finite_or_none
+from annotation.core.prose import enumerated
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Project, Role
 from annotation.quality.selectors.monitoring.live import is_large
@@ -39,7 +40,7 @@ from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.notes import ends_notes, rank_note
-from annotation.results.selectors.sentences import listed, width_sentence
+from annotation.results.selectors.sentences import width_sentence
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
@@ -72,7 +73,7 @@ def results(request: MemberRequest) -> HttpResponse:
     """Show the results of chosen campaigns together; their systems are told apart by name."""
     rated = list(rated_campaigns(request.project))
     chosen = [campaign for campaign in rated if str(campaign.pk) in request.GET.getlist("campaign")]
-    together = listed([f"“{campaign.name}”" for campaign in chosen]) if chosen else ""
+    together = enumerated([f"“{campaign.name}”" for campaign in chosen]) if chosen else ""
     context: dict[str, Any] = {"project": request.project, "chosen": chosen, "together": together}
     if chosen:
         context |= _context(request, chosen)

@@ -14,13 +14,14 @@ from correlations.forms.metric_entries import metric_entries, metrics_of_lines, 
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.selectors.run_settings import RunSettings, settings_of_runs, unusual_in_words, unusual_runs
-from correlations.specification import COMPARED, ORDER, ORIENTATIONS, REMAINDERS
+from correlations.specification import COMPARED, ORIENTATIONS, REMAINDERS
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL, USUAL_SIZE
 from metrics.forms.runs import TOKENIZER_NAMES
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS
+from metrics.scoring.settings import SHARED, special_parameters
 from metrics.scoring.texts import TOKENIZERS
 from metrics.selectors.copies import RULE, copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script
@@ -31,7 +32,6 @@ SAME_SETTINGS = (  # that a study like another one begins with
     *("unit_size", "assignments", "bootstrap", "order", "tokenize", "lowercase", "orientation", "remainder"),
     *("coefficients", "compare", "seed", "sweeps"),
 )
-SHARED_FIELDS = {"order": ORDER, "tokenize": "tokenize", "lowercase": "lowercase"}  # and metrics' parameters
 AS_USUAL = (
     "Unchanged, each metric has its usual order, tokeniser and case; if you change one of these, they hold for all."
 )
@@ -153,14 +153,17 @@ class StudyForm(StudyBaseForm):
         self.initial["metrics"] = self._ticked([value for value, _ in metrics], weighted=release is not None)
         script = dataset_script(dataset)
         self.usual = usual_settings_on(dataset, weighted=release is not None)
-        for name, parameter in SHARED_FIELDS.items():
+        for parameter, name in SHARED.items():
             self.fields[name].initial = self.usual.shared[parameter]
         self.fields["order"].help_text = AS_USUAL
         if script:
             self.fields["tokenize"].help_text = f"{script.reason} “{script.proposed}” separates them."
         self.settings_note = self.other_settings = ""
-        if like is None and not self.is_bound:
-            self._begin_as_usual(settings_of_runs(dataset, release) if settings == AS_SCORED else None)
+        if like is None:
+            scored = settings_of_runs(dataset, release) if settings == AS_SCORED else None
+            if scored is not None and not self.is_bound:
+                self._begin_as_scored(scored)
+            self._say_settings([value for value, _ in metrics if value in METRICS], as_scored=scored is not None)
         if like is not None and not self.is_bound:
             self._begin_like(like)
             if like.dataset_id == dataset.pk:
@@ -185,21 +188,30 @@ class StudyForm(StudyBaseForm):
         if without:
             self.initial["name"] = f"{study.name} without {' and '.join(without)}"[:120]
 
-    def _begin_as_usual(self, scored: RunSettings | None) -> None:
-        """Say that ticked metrics have their usual settings and which scores have others, or begin with those."""
-        if scored is None:
-            self.settings_note = (
-                f"The usual settings, the same as in one click on New score run: "
-                f"{self.usual.sentence(name for name in self.initial['metrics'] if name in METRICS)}."
-            )
+    def _say_settings(self, offered: list[str], *, as_scored: bool) -> None:
+        """Say which settings these metrics have if they are ticked, and which scores have others."""
+        if as_scored:
+            self.settings_note = "The settings of the runs that Scores shows, which are not all the usual ones."
+        elif self._are_usual({name: self[name].value() for name in SHARED.values()}):
+            usual = self.usual.sentence(offered)
+            self.settings_note = f"The usual settings, the same as in one click on New score run: {usual}."
             self.other_settings = unusual_in_words(unusual_runs(self.dataset, self.release, self.usual))
-            return
+        else:
+            self.settings_note = (
+                "Every ticked metric has the order, tokeniser and case chosen below, not its usual ones."
+            )
+
+    def _begin_as_scored(self, scored: RunSettings) -> None:
+        """Begin with the settings of the runs that *Scores* shows."""
         self.initial = dict(self.initial) | scored.shared
         ticked = self.initial["metrics"]
-        own = {name: parameters for name, parameters in scored.own.items() if name in ticked}
-        self.initial["metrics"] = [value for value in ticked if value not in own]
-        self.initial["metric_lines"] = "\n".join(_written(name, parameters) for name, parameters in own.items())
-        self.settings_note = "The settings of the runs that Scores shows, which are not all the usual ones."
+        special = {
+            name: parameters
+            for name, parameters in scored.special.items()
+            if name in ticked and parameters != self._special_of_ticked(name, scored.shared)
+        }
+        self.initial["metrics"] = [value for value in ticked if value not in special]
+        self.initial["metric_lines"] = "\n".join(_written(name, parameters) for name, parameters in special.items())
 
     def _begin_like(self, study: Study) -> None:
         """Begin with another study's settings; of another data set with its own imported scores."""
@@ -207,8 +219,8 @@ class StudyForm(StudyBaseForm):
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}
         computed = [entry for entry in spec["metrics"] if entry["name"] != External.name]
-        ticked = {name: self._own_of_ticked(name, spec) for name in offered if name in METRICS}
-        usual = [entry["name"] for entry in computed if ticked.get(entry["name"]) == _own_parameters(entry, spec)]
+        ticked = {name: self._special_of_ticked(name, spec) for name in offered if name in METRICS}
+        usual = [entry["name"] for entry in computed if ticked.get(entry["name"]) == _special(entry, spec)]
         lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
         imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
         if study.dataset_id == self.dataset.pk:
@@ -258,13 +270,19 @@ class StudyForm(StudyBaseForm):
             pairs.append(known)
         return pairs
 
-    def _own_of_ticked(self, name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a ticked metric has besides the study's order, tokeniser and case.
+    def _special_of_ticked(self, name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a ticked metric has besides the study's order, tokeniser and case, and its defaults.
 
-        If these are as usual, all that is usual for the metric; if a person chose others, they hold for all metrics.
+        If a person chose another order, tokeniser or case, these hold for all metrics; the rest stays as usual.
         """
-        are_usual = all(shared[field] == self.usual.shared[parameter] for field, parameter in SHARED_FIELDS.items())
-        return self.usual.own(name) if are_usual else {}
+        special = self.usual.special_parameters(name)
+        if self._are_usual(shared):
+            return special
+        return {parameter: value for parameter, value in special.items() if parameter not in SHARED}
+
+    def _are_usual(self, shared: Mapping[str, Any]) -> bool:
+        """Return whether a study's order, tokeniser and case, as values or as a browser sends them, are usual."""
+        return all(str(shared[name]) == str(self.usual.shared[parameter]) for parameter, name in SHARED.items())
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -277,8 +295,8 @@ class StudyForm(StudyBaseForm):
         given = {name: value for name, value in given.items() if name not in OPTIONAL or value}
         subsets = subsets_of(self.cleaned_data["subsets"])
         ticked = [
-            {"name": each, "parameters": own}
-            if isinstance(each, str) and (own := self._own_of_ticked(each, self.cleaned_data))
+            {"name": each, "parameters": special}
+            if isinstance(each, str) and (special := self._special_of_ticked(each, self.cleaned_data))
             else each
             for each in metric_entries(self.cleaned_data["metrics"])
         ]
@@ -293,14 +311,13 @@ def _runs_of(study: Study) -> set[str]:
     return {f"{RUN}{run.number}" for run in runs.only("number", "parameters") if run.parameters in used}
 
 
-def _own_parameters(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    shared = {ORDER: spec["order"], "tokenize": spec["tokenize"], "lowercase": spec["lowercase"]}
-    usual = {each.name: shared.get(each.name, each.default) for each in METRICS[entry["name"]].parameter_list()}
-    return {name: value for name, value in entry["parameters"].items() if value != usual.get(name)}
+def _special(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    shared = {parameter: spec[name] for parameter, name in SHARED.items()}
+    return special_parameters(entry["name"], entry["parameters"], shared)
 
 
 def _line(entry: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
-    return _written(entry["name"], _own_parameters(entry, spec))
+    return _written(entry["name"], _special(entry, spec))
 
 
 def _written(metric: str, parameters: Mapping[str, Any]) -> str:

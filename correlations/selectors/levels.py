@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted, decimals
+from annotation.core.prose import enumerated
 from correlations.charts.systems import system_scatter
 from correlations.results.levels import (
     BY_LINE,
@@ -28,7 +29,7 @@ CARRIES = 0.15  # a change of Pearson's r from which one system is said to carry
 FEW_SYSTEMS = 8  # below, even a coefficient of 0.7 may be chance: its p is above 0.05
 FEWEST_SYSTEMS = 4  # below, a line goes through the systems nearly by itself, and no range says what others give
 SIGNIFICANT = 0.05
-MOST_NAMED = 3  # of rows within the best one's range
+MOST_NAMED = 4  # in a list of the rows within the best one's range
 SCALED = {
     BY_RANGE: "lowest and highest score on the ends of the scale",
     ROUNDED_DOWN: "the same, rounded down to half points",
@@ -180,12 +181,9 @@ class LevelsReport:
         rows = [best, *near]
         labels = [row.row.label for row in rows]
         names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
-        if len(names) > MOST_NAMED + 1:
-            names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
-        named = f"{', '.join(names[:-1])} and {names[-1]}"
         return (
             f"Over {outputs} the highest r is {_shown(estimate.value)}{interval}, but which metric is best is not "
-            f"shown: {named} lie within that range."
+            f"shown: {enumerated(names, MOST_NAMED)} lie within that range."
         )
 
     @property

@@ -1,8 +1,7 @@
 """The paragraph for a paper's methods section that says how a study was computed."""
 
-from collections.abc import Sequence
-
 from annotation.core.numbers import counted
+from annotation.core.prose import enumerated
 from annotation.models import Criterion
 from annotation.rating.selectors.ratings import scale_groups
 from correlations.models import ParameterStudy, Study
@@ -18,7 +17,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
     spec, counts = study.specification, result.counts
     plural = "" if counts.raters_excluded == 1 else "s"
     excluded = f", {counts.raters_excluded:,} excluded one{plural} left out," if counts.raters_excluded else ""
-    coefficients = _joined([entry.name for entry in result.entries])
+    coefficients = enumerated([entry.name for entry in result.entries])
     any_order = any("max_order" in entry.get("parameters", {}) for entry in spec["metrics"])
     text = (
         f"Metrics were correlated with {counts.judgements:,} human judgements{_by_raters(result)}{excluded} "
@@ -75,7 +74,7 @@ def parameter_study_methods(study: ParameterStudy, result: ParameterResult, *, m
         f"{metric_label} was correlated with {counts.judgements:,} human judgements by "
         f"{raters_in_words(study, counts.raters)}{excluded} (mean of {averaged_criteria(study)}), one parameter "
         f"varied at a time and all others as in use. Over systems: the score of each of {len(spec['systems'])} systems "
-        f"against its mean rating, both over its rated outputs that have a score at every value; {_joined(named)}. "
+        f"against its mean rating, both over its rated outputs that have a score at every value; {enumerated(named)}. "
         "Over rated outputs: each output's score against its mean rating, all systems together."
     )
     sentences = [text]
@@ -115,10 +114,6 @@ def averaged_criteria(study: Study | ParameterStudy) -> str:
     scales = {name: scale_groups(criterion for criterion in criteria if criterion.name == name) for name in names}
     each = " and ".join(f"{name} ({' or '.join(scales[name])})" for name in names)
     return f"{each}, the ends of each scale set to -1 and +1"
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.core.prose import enumerated
 from correlations.results.study import StudyResult
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import departures, in_words, usual_settings
+from metrics.scoring.settings import SHARED, departures, in_words, usual_settings
 
-SHARED = {"max_order": "order", "tokenize": "tokenize", "lowercase": "lowercase"}  # parameters, by fields of a study
 PAPERS = {"order": 2, "tokenize": "whitespace", "lowercase": True}  # Galley et al. (2015)
 
 
@@ -19,7 +19,7 @@ def settings_in_words(result: StudyResult) -> str:
             labels = by_settings.setdefault(words, [])
             labels += [row.label] * (row.label not in labels)
     parts = [
-        f"{_listed(labels)} {'has' if len(labels) == 1 else 'have'} {words}" for words, labels in by_settings.items()
+        f"{enumerated(labels)} {'has' if len(labels) == 1 else 'have'} {words}" for words, labels in by_settings.items()
     ]
     return f"{'; '.join(parts)}." if parts else ""
 
@@ -33,7 +33,7 @@ def settings_note(result: StudyResult, specification: Mapping[str, Any]) -> str:
     usual: dict[str, list[str]] = {}
     for name in dict.fromkeys(row.metric for row in result.rows if departures(row.signature)):
         usual.setdefault(", ".join(usual_settings(name)), []).append(METRICS[name].label)
-    presumed = "; ".join(f"{settings} for {_listed(labels)}" for settings, labels in usual.items())
+    presumed = "; ".join(f"{settings} for {enumerated(labels)}" for settings, labels in usual.items())
     return f"{words}{papers}. Usual, as in sacreBLEU, is {presumed}: scores with other settings are not comparable."
 
 
@@ -46,12 +46,8 @@ def own_settings(specification: Mapping[str, Any]) -> str:
         own = {name: given[name] for name, value in shared.items() if name in given and given[name] != value}
         if words := ", ".join(in_words(entry["name"], own)):
             by_words.setdefault(words, []).append(METRICS[entry["name"]].label)
-    return "".join(f"; {_listed(labels)}: {words}" for words, labels in by_words.items())
+    return "".join(f"; {enumerated(labels)}: {words}" for words, labels in by_words.items())
 
 
 def is_papers(specification: Mapping[str, Any]) -> bool:
     return all(specification.get(name) == value for name, value in PAPERS.items())
-
-
-def _listed(labels: list[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"

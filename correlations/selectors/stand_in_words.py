@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals, ends_in_words
+from annotation.core.prose import enumerated
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.stated_scales import assumed_scale
@@ -163,7 +164,7 @@ def _named(labels: Sequence[str]) -> str:
     names = list(dict.fromkeys(labels))  # rows of one metric may differ in settings alone
     if len(names) > MOST_NAMED:
         return f"{', '.join(names[:MOST_NAMED])} and {len(names) - MOST_NAMED} others"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return enumerated(names)
 
 
 def _one_rater(report: StandInReport) -> str:

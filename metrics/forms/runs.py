@@ -230,10 +230,10 @@ class ScoreRunsForm(TextsForm):
 
     @property
     def settings_note(self) -> str:
-        """Return in words with which settings the ticked metrics are computed."""
+        """Return in words with which settings the offered metrics are computed, whichever are ticked."""
         usual = usual_settings_on(self.dataset, weighted=self.release is not None)
-        names = [name for name, _ in self.fields["metrics"].choices if name in self.chosen]  # type: ignore[attr-defined]
-        return f"The usual settings, with which a new study begins, too: {usual.sentence(names)}."
+        names = [name for name, _ in self.fields["metrics"].choices]  # type: ignore[attr-defined]
+        return f"The usual settings. A new study begins with the same: {usual.sentence(names)}."
 
     @property
     def chosen(self) -> set[str]:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metrics.scoring.parameters import Parameter
-from metrics.scoring.registry import METRICS
+from metrics.scoring.registry import METRICS, get_metric
 
-SHARED = ("max_order", "tokenize", "lowercase", "smoothing")  # settings that many metrics have
+# Parameters that most metrics share, and the fields of a study that set them.
+SHARED = {"max_order": "order", "tokenize": "tokenize", "lowercase": "lowercase"}
+COMMON = (*SHARED, "smoothing")  # settings that many metrics have
 NAMED = 2  # settings in a name, those that tell most first
 _PLAIN = {
     ("tokenize", "none"): "tokens as they are",
@@ -81,6 +83,27 @@ def in_words(metric: str, parameters: Mapping[str, Any]) -> list[str]:
     return [_words(each, each.written(parameters[each.name])) for each in known if each.name in parameters]
 
 
+def special_parameters(metric: str, parameters: Mapping[str, Any], shared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a metric that follow neither from the shared ones nor from its defaults.
+
+    A parameter without a value has the one that follows from the others.
+
+    Examples
+    --------
+    >>> special_parameters("bleu", {"max_order": 4, "smoothing": "exp", "lowercase": True}, {"max_order": 4})
+    {'smoothing': 'exp', 'lowercase': True}
+    >>> special_parameters("delta_bleu", {"smoothing": "none"}, {}), special_parameters("delta_bleu", {}, {})
+    ({}, {})
+    """
+    written = {each.name: shared.get(each.name, each.default) for each in METRICS[metric].parameter_list()}
+    completed = get_metric(metric, **written).parameters()
+    return {
+        name: value
+        for name, value in parameters.items()
+        if name in written and value not in (written[name], completed[name])
+    }
+
+
 def named_settings(signatures: Sequence[str]) -> list[list[str]]:
     """Return the settings that each of several scores names, so that what differs between them is named by all.
 
@@ -136,7 +159,7 @@ def _by_name(signature: str) -> dict[str, _Setting]:
             each.name in metric.usual and written[each.key] != each.written(metric.usual[each.name]),
         )
         for each in metric.parameter_list()
-        if each.key in written and each.name in {*SHARED, *metric.usual} and (has_tokens or each.name != "tokenize")
+        if each.key in written and each.name in {*COMMON, *metric.usual} and (has_tokens or each.name != "tokenize")
     }
 
 

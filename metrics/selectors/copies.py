@@ -8,8 +8,9 @@ from django.db.models import Count, Max
 
 from annotation.core.caching import cached
 from annotation.core.normalisation import letters_of
+from annotation.core.prose import enumerated
 from annotation.models import Dataset, Release, ResponseSource, SourceKind
-from annotation.results.selectors.leading import listed
+from annotation.results.selectors.leading import NAMED
 from metrics.selectors.leaderboard_table import Leaderboard
 
 LEAST = 0.3  # of a system's outputs, from which it is named: chance makes few outputs equal to references
@@ -103,7 +104,7 @@ def copies_sentence(systems: Sequence[Copies]) -> str:
         return ""
     shares = f"{percent_of(systems[0].share)} of the outputs of {systems[0].system}"
     more = [f"{percent_of(each.share)} of those of {each.system}" for each in systems[1:]]
-    return f"Circular: {listed([shares, *more])} are references themselves; {PERFECT}."
+    return f"Circular: {enumerated([shares, *more], NAMED)} are references themselves; {PERFECT}."
 
 
 def percent_of(share: float) -> str:

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import groupby
 
+from annotation.core.prose import enumerated
 from annotation.models import Dataset, System
-from annotation.results.selectors.leading import basis, leading_sentence, listed
+from annotation.results.selectors.leading import NAMED, basis, leading_sentence
 from annotation.results.selectors.notes import rank_note
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.models import ScoreRun
@@ -255,7 +256,9 @@ def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
     for verdict in verdicts:
         if text := leading_sentence(verdict):
             named.setdefault(text, []).append(verdict.criterion)
-    return " ".join(f"{_capital(listed(names))}: {_small(text)}" if many else text for text, names in named.items())
+    return " ".join(
+        f"{_capital(enumerated(names, NAMED))}: {_small(text)}" if many else text for text, names in named.items()
+    )
 
 
 def _first_note(verdicts: Sequence[CriterionVerdict]) -> str:

@@ -5,25 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annotation.core.numbers import counted
+from annotation.core.prose import enumerated
 from metrics.selectors.leaderboard_table import Column, Leaderboard
 from metrics.selectors.run_items import ItemSet
 
 NAMED = 3  # of systems in a list
 CLAUSES = 2  # about systems that cannot be told apart
 ITEM_SETS = 3  # of which the best systems are named
-
-
-def listed(names: Sequence[str], most: int = NAMED) -> str:
-    """Return names as prose.
-
-    Examples
-    --------
-    >>> listed(["BLEU"]), listed(["BLEU", "chrF"]), listed(["a", "b", "c", "d", "e"])
-    ('BLEU', 'BLEU and chrF', 'a, b and 3 more')
-    """
-    if len(names) > most:
-        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def summary(board: Leaderboard) -> list[str]:
@@ -84,10 +72,12 @@ def _majority(metrics: Sequence[Column]) -> str:
         return f"Each of {len(metrics)} metrics puts another system first."
     first = [system for system, columns in [(winner, agreeing), *rest] if len(columns) == len(agreeing)]
     if len(first) > 1:
-        return f"Metrics disagree: {listed(first)} are each first by {len(agreeing)} of {len(metrics)}."
+        return f"Metrics disagree: {enumerated(first, NAMED)} are each first by {len(agreeing)} of {len(metrics)}."
     others = [column for _, columns in rest for column in columns]
     every = f"{len(agreeing)} of" if others else "All"
-    but = f" (all but {listed([column.name for column in others])})" if 0 < len(others) < len(agreeing) else ""
+    but = (
+        f" (all but {enumerated([column.name for column in others], NAMED)})" if 0 < len(others) < len(agreeing) else ""
+    )
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
     verdict = f"{every} {len(metrics)} metrics{but} put {winner} first; {tell} it from every other system"
@@ -112,7 +102,7 @@ def _by_winner(metrics: Sequence[Column]) -> list[tuple[str, list[Column]]]:
     """Return the best systems with the metrics that put them first, the system of most metrics first."""
     by_winner: dict[str, list[Column]] = {}
     for column in metrics:
-        by_winner.setdefault(listed(column.best), []).append(column)
+        by_winner.setdefault(enumerated(column.best, NAMED), []).append(column)
     return sorted(by_winner.items(), key=lambda each: -len(each[1]))
 
 
@@ -128,9 +118,9 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
     alike: dict[tuple[str, str], list[Column]] = {}
     for column in metrics:
         if column.tied:
-            best = "it" if not others else listed(column.best)
+            best = "it" if not others else enumerated(column.best, NAMED)
             on = " on the items that both have" if column.has_gaps else ""
-            alike.setdefault((best, listed(column.tied) + on), []).append(column)
+            alike.setdefault((best, enumerated(column.tied, NAMED) + on), []).append(column)
     if len(alike) > CLAUSES:
         unsure = [column for column in metrics if column.tied]
         yield f"{_labels(unsure)} cannot tell their best system from others, which the table marks."
@@ -144,7 +134,7 @@ def _of_metrics(metrics: Sequence[Column]) -> Iterator[str]:
 
 
 def _labels(columns: Sequence[Column]) -> str:
-    return listed([column.name for column in columns], NAMED + 1)
+    return enumerated([column.name for column in columns], NAMED + 1)
 
 
 def _they(columns: Sequence[Column], singular: str, plural: str) -> str:

@@ -9,6 +9,7 @@ from django.db.models.fields.json import KeyTransform
 
 from annotation.core.caching import cached
 from annotation.core.numbers import counted
+from annotation.core.prose import enumerated
 from annotation.models import Item, Release, ReleaseWeight
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -132,14 +133,14 @@ def _items_name(run: ScoreRun) -> str:
         return f"with {references_name(run)}"
     split, campaigns = _chosen_by_release(run.release)
     parts = [f"of split {split}"] if split else []
-    parts.append(f"rated in {_listed(campaigns)}" if campaigns else f"with weights in {run.release}")
+    parts.append(f"rated in {_named(campaigns)}" if campaigns else f"with weights in {run.release}")
     return " ".join(parts) if subset.kind == "all" else f"{' '.join(parts)}, {subset.label}"
 
 
-def _listed(campaigns: Sequence[str]) -> str:
+def _named(campaigns: Sequence[str]) -> str:
     if len(campaigns) > MOST_NAMED:
         return f"{len(campaigns)} campaigns"
-    return " and ".join(f"“{name}”" for name in campaigns)
+    return enumerated([f"“{name}”" for name in campaigns])
 
 
 def _chosen_by_release(release: Release) -> tuple[str, list[str]]:

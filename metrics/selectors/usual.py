@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.prose import enumerated
 from annotation.models import Dataset
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS
-from metrics.scoring.settings import in_words
+from metrics.scoring.settings import SHARED, in_words, special_parameters
 from metrics.selectors.catalogue import default_parameters
 from metrics.selectors.models import model_parameters
 from metrics.selectors.scripts import proposed_tokenizer
 
-LEADING = {True: "bleu", False: "delta_bleu"}  # whose order, tokeniser and case most metrics share, by `plain`
-SHARED = ("max_order", "tokenize", "lowercase")
+TYPICAL = {True: "bleu", False: "delta_bleu"}  # whose order, tokeniser and case most metrics share, by `plain`
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,13 @@ class UsualSettings:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """Return the order, the tokeniser and the case that the metrics have unless `own` says otherwise."""
-        leading = self.parameters(LEADING[self.plain])
+        """Return the order, the tokeniser and the case that the metrics have but for `special_parameters`."""
+        leading = self.parameters(TYPICAL[self.plain])
         return {name: leading[name] for name in SHARED}
 
-    def own(self, name: str) -> dict[str, Any]:
-        """Return the parameters of a metric that follow neither from the shared ones nor from its defaults."""
-        if model_parameters(name):
-            return {}
-        expected = {each.name: self.shared.get(each.name, each.default) for each in METRICS[name].parameter_list()}
-        return {parameter: value for parameter, value in self.parameters(name).items() if value != expected[parameter]}
+    def special_parameters(self, name: str) -> dict[str, Any]:
+        """Return what a metric has besides the shared parameters and its defaults; no trained models."""
+        return special_parameters(name, self.parameters(name), self.shared)
 
     def are_those_of(self, run: ScoreRun) -> bool:
         """Return whether a run was computed with the usual settings of its metric."""
@@ -54,22 +51,20 @@ class UsualSettings:
         return all(run.parameters.get(name, value) == value for name, value in usual.items())
 
     def sentence(self, names: Iterable[str]) -> str:
-        """Return these settings in words: the shared ones, and what some of these metrics have of their own."""
+        """Return these settings in words: the shared ones, and what is special to some of these metrics."""
         by_words: dict[str, list[str]] = {}
         for name in names:
-            if words := ", ".join(in_words(name, self.own(name))):
+            if words := ", ".join(in_words(name, self.special_parameters(name))):
                 by_words.setdefault(words, []).append(METRICS[name].label)
-        shared = ", ".join(in_words(LEADING[self.plain], self.shared))
+        shared = ", ".join(in_words(TYPICAL[self.plain], self.shared))
         source = " (as in sacreBLEU)" if self.plain else " (order and case as in Galley et al., 2015)"
-        return "; ".join([f"{shared}{source}", *(f"{listed(labels)}: {words}" for words, labels in by_words.items())])
+        return "; ".join(
+            [f"{shared}{source}", *(f"{enumerated(labels)}: {words}" for words, labels in by_words.items())]
+        )
 
 
 def usual_settings_on(dataset: Dataset, *, weighted: bool) -> UsualSettings:
     return UsualSettings(proposed_tokenizer(dataset), plain=not weighted)
-
-
-def listed(labels: list[str]) -> str:
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
 def settings_key(parameters: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

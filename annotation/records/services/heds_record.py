@@ -8,6 +8,7 @@ from django.conf import settings
 from annotation.campaigns.design.quality import QualificationDesign, QualityDesign
 from annotation.campaigns.design.writing import Writing
 from annotation.core.numbers import counted as count
+from annotation.core.prose import enumerated
 from annotation.models import Campaign, CommentField, Target
 from annotation.records.selectors.facts import CriterionFacts, Facts
 from annotation.records.services import wording
@@ -141,7 +142,7 @@ def _shown(campaign: Campaign) -> str:
     parts.append("progress")
     if campaign.instructions:
         parts.append("the instructions one key away")
-    return f"{', '.join(parts[:-1])} and {parts[-1]}. No system is named."
+    return f"{enumerated(parts)}. No system is named."
 
 
 def _pace(campaign: Campaign) -> Recorded:

@@ -8,6 +8,7 @@ from annotation.campaigns.design.questionnaire import WHEN, Questionnaire
 from annotation.campaigns.design.writing import NOTE, REFUSE, WARN, Writing
 from annotation.core.numbers import counted as count
 from annotation.core.numbers import decimals
+from annotation.core.prose import enumerated
 from annotation.models import Admission, Campaign, Criterion
 from annotation.rating.selectors.questions import AnswerCounts
 from annotation.records.selectors.facts import CriterionFacts, Facts, Share
@@ -37,7 +38,7 @@ def share(hits: Share) -> str:
 
 
 def listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else "none"
+    return enumerated(words) if words else "none"
 
 
 def recruited(facts: Facts) -> str:

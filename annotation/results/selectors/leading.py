@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from annotation.core.numbers import counted
+from annotation.core.prose import enumerated
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
 
 BEST, TIED, APART = "best", "tied", "apart"
-NAMED = 3  # of systems in a list
+NAMED = 4  # at most, in a list
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,10 @@ def leading_sentence(verdict: CriterionVerdict) -> str:
     level = [found.first, *found.tied, *found.ahead]
     are_all = len(level) == len(verdict.systems)
     if _are_level(verdict, level) and (are_all or _are_before(verdict, level)):
-        return f"{who} cannot tell {listed(level)} apart{'' if are_all else f' and put{s} them first'}."
-    clauses = [f"{listed(found.tied)} cannot be told from it"] if found.tied else []
+        return f"{who} cannot tell {enumerated(level, NAMED)} apart{'' if are_all else f' and put{s} them first'}."
+    clauses = [f"{enumerated(found.tied, NAMED)} cannot be told from it"] if found.tied else []
     if found.ahead:
-        clauses.append(f"{listed(found.ahead)} {_is(found.ahead)} better on the items that both have")
+        clauses.append(f"{enumerated(found.ahead, NAMED)} {_is(found.ahead)} better on the items that both have")
     highest = f"the highest {'mean' if verdict.by_means else 'strength'}"
     return f"{who} give{s} {found.first} {highest}; {'; '.join(clauses)}."
 
@@ -93,13 +94,6 @@ def _are_before(verdict: CriterionVerdict, names: Sequence[str]) -> bool:
 
 def _is(names: Sequence[str]) -> str:
     return "is" if len(names) == 1 else "are"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in a sentence, the first ones if they are many."""
-    if len(names) > NAMED + 1:
-        names = [*names[:NAMED], f"{len(names) - NAMED} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def basis(results: Results) -> str:

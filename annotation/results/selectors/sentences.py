@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from annotation.core.numbers import counted, decimals, ends_in_words
+from annotation.core.prose import enumerated
 
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
@@ -27,7 +28,7 @@ def _not_compared(verdict: CriterionVerdict) -> str:
         return ""
     if len(apart) > MOST_PAIRS:
         return f"{len(apart):,} of {len(verdict.pairs):,} pairs of systems have no item in common and are not compared."
-    names = listed([f"{pair.first} and {pair.second}" for pair in apart])
+    names = enumerated([f"{pair.first} and {pair.second}" for pair in apart])
     return f"{names} have no item in common and are not compared."
 
 
@@ -42,7 +43,7 @@ def _verdict(verdict: CriterionVerdict) -> str:
     if len(verdict.systems) == 1:
         return f"Only {verdict.systems[0].name} has ratings: there is nothing to compare it with."
     if verdict.parts:
-        groups = "; ".join(listed(part) for part in verdict.parts)
+        groups = "; ".join(enumerated(part) for part in verdict.parts)
         return f"These systems cannot all be compared, because some never met, not even through others: {groups}."
     if verdict.reason:
         return f"Strengths are undefined: {verdict.reason}. The shares of comparisons won are below."
@@ -89,7 +90,7 @@ def _nothing_certain(verdict: CriterionVerdict) -> str:
     highest = (
         f"{best.name} has the {what}{_interval(best.low, best.high)}, which may be chance"
         if len(shared) == 1
-        else f"{listed(shared) if len(shared) <= MOST_PAIRS else f'{len(shared):,} systems'} share the {what}"
+        else f"{enumerated(shared) if len(shared) <= MOST_PAIRS else f'{len(shared):,} systems'} share the {what}"
     )
     return f"{_by(verdict)}, no difference between two systems is certain; {highest}."
 
@@ -105,9 +106,9 @@ def _cannot_tell(open_: list[PairVerdict], of_means: str = "") -> str:
         return f"{pair.first} and {pair.second} cannot be told apart: {_difference(pair, of_means)}."
     names = list(dict.fromkeys(name for pair in open_ for name in (pair.first, pair.second)))
     if len(open_) == len(names) * (len(names) - 1) // 2:
-        return f"{listed(names)} cannot be told apart."
+        return f"{enumerated(names)} cannot be told apart."
     if len(open_) <= MOST_PAIRS:
-        pairs = listed([f"{pair.first} and {pair.second}" for pair in open_])
+        pairs = enumerated([f"{pair.first} and {pair.second}" for pair in open_])
         return f"These pairs cannot be told apart: {pairs}."
     return f"The other {len(open_):,} differences are not certain."
 
@@ -160,7 +161,7 @@ def _named_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[
 def _many_pairs(verdict: CriterionVerdict, certain: list[PairVerdict]) -> list[str]:
     first_ones = [each.name for each in verdict.systems if each.first_rank == 1]
     lead = (
-        f"{_by(verdict)}, no system is ahead of all others: {listed(first_ones)} may each be first."
+        f"{_by(verdict)}, no system is ahead of all others: {enumerated(first_ones)} may each be first."
         if 1 < len(first_ones) < len(verdict.systems)
         else f"{_by(verdict)}, {verdict.systems[0].name} comes first, but it is not certain that it leads all others."
     )
@@ -216,12 +217,3 @@ def number(value: float, *, plus: bool = False) -> str:
     ('−0.31', '+0.20', '0.00')
     """
     return decimals(value, plus=plus)
-
-
-def listed(names: list[str]) -> str:
-    """Return names in a sentence.
-
-    >>> listed(["A", "B", "C"])
-    'A, B and C'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,9 +6,10 @@ from typing import Any
 
 from annotation.core.latex import escape
 from annotation.core.numbers import counted, decimals, ends_in_words
+from annotation.core.prose import enumerated
 from annotation.models import Campaign
 from annotation.results.selectors.agreement import rater_agreement
-from annotation.results.selectors.sentences import listed, named_sentence, number
+from annotation.results.selectors.sentences import named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
 MOST_PAIRS = 6  # whose differences the paragraph gives
@@ -130,11 +131,13 @@ def _with_interval(estimate: float, low: float, high: float) -> str:
 def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     """Return what a paper says about the results and how they were computed, with references."""
     n = counted(results.raters, "rater") if results.raters_known else "raters who are not known one by one"
-    where = f" in {listed([f'“{campaign.name}”' for campaign in campaigns])}" if campaigns else ""
+    where = f" in {enumerated([f'“{campaign.name}”' for campaign in campaigns])}" if campaigns else ""
     texts = [f"Results rest on {counted(results.ratings, 'rating')} by {n} of {counted(results.items, 'item')}{where}."]
     if results.left_out.parts:
-        texts.append(f"Left out are {listed(results.left_out.parts)}.")
-    texts += [f"{listed(names)} have the same outputs throughout and are one system here." for names in results.same]
+        texts.append(f"Left out are {enumerated(results.left_out.parts)}.")
+    texts += [
+        f"{enumerated(names)} have the same outputs throughout and are one system here." for names in results.same
+    ]
     kinds = {verdict.ranked for verdict in results.criteria}
     if "means" in kinds:
         texts.append(

@@ -17,7 +17,8 @@ from annotation.models import (
     System,
 )
 from annotation.overview.closing import ways_on
-from correlations.forms.studies import StudyForm
+from correlations.forms.studies import AS_SCORED, StudyForm
+from correlations.selectors.run_settings import settings_of_runs
 from correlations.services.studies import study_create
 from metrics.models import ScoreRun
 from metrics.scoring.registry import METRICS, get_metric
@@ -27,6 +28,8 @@ from metrics.selectors.leaderboard import compared_runs, leaderboard
 from metrics.services.runs import score_run_create, score_run_execute
 from tests.annotation.worlds.rated import make_campaign, rate
 from tests.correlations.services.test_any_metric import make_imported_run
+from tests.metrics.runs import finished_run
+from tests.metrics.trained import models_dir, trained_model  # noqa: F401
 from tests.metrics.world import World
 
 pytestmark = pytest.mark.django_db
@@ -196,7 +199,8 @@ def test_a_study_has_the_settings_of_one_click_whatever_was_scored_before(world:
     assert before.settings_note.startswith(
         "The usual settings, the same as in one click on New score run: order 4, 13a"
     )
-    assert form.settings_note.endswith("BLEU: smooth exp; ROUGE-L and CIDEr: lowercase.")
+    exceptions = "BLEU and iBLEU: smooth exp; ROUGE-L, CIDEr, distinct-n, Ent-n and Self-BLEU: lowercase."
+    assert form.settings_note.endswith(exceptions), "of all that are offered, also those that are not ticked"
     names = ["bleu", "sbleu", "rouge_l", "cider", "chrf", "ter"]
     found = parameters_of(world, StudyForm(sent(after, metrics=names), dataset=world.dataset))
     assert {name: found[name] for name in names} == {name: one_click[name] for name in names}
@@ -207,6 +211,41 @@ def test_a_study_has_the_settings_of_one_click_whatever_was_scored_before(world:
     found = parameters_of(world, changed)
     assert {found[name]["tokenize"] for name in names if "tokenize" in found[name]} == {"intl"}
     assert {found[name]["lowercase"] for name in ("bleu", "rouge_l", "chrf")} == {False}
+    assert found["bleu"]["smoothing"] == "exp", "the order, the tokeniser and the case alone hold for all"
+    assert changed.settings_note == (
+        "Every ticked metric has the order, tokeniser and case chosen below, not its usual ones."
+    )
+    refused = StudyForm(sent(after, metrics=names, name=""), dataset=world.dataset)
+    assert refused.errors
+    assert refused.settings_note == after.settings_note
+
+
+@pytest.mark.usefixtures("models_dir")
+def test_metrics_of_word_vectors_keep_case_on_a_release_in_a_study_too(world: World) -> None:
+    trained_model(world, kind="vectors")
+    form = StudyForm(dataset=world.dataset, release=world.release)
+    names = ["delta_bleu", "embedding_average"]
+    found = parameters_of(world, StudyForm(sent(form, metrics=names), dataset=world.dataset, release=world.release))
+    assert [found[name]["lowercase"] for name in names] == [True, False]
+    assert form.settings_note.endswith("chrF, Embedding average, Vector extrema and Greedy matching: case kept.")
+
+    for name in names:
+        finished_run(world, name, lowercase=name == "delta_bleu", tokenize="13a")
+    scored = settings_of_runs(world.dataset, world.release)
+    assert scored is not None
+    assert scored.special == {"delta_bleu": {}, "embedding_average": {"lowercase": False}}
+
+
+def test_a_study_that_begins_with_scores_takes_their_smoothing_too(world: World) -> None:
+    plain_references(world)
+    stored_run(world, "bleu", max_order=2, tokenize="whitespace", lowercase=True)  # unsmoothed, which is not usual
+    stored_run(world, "ibleu", max_order=2, tokenize="whitespace", lowercase=True, smoothing="exp")
+    form = StudyForm(dataset=world.dataset, settings=AS_SCORED)
+    assert form.initial["metric_lines"] == "bleu"
+    assert {"bleu", "ibleu"} & set(form.initial["metrics"]) == {"ibleu"}
+    begun = {name: form.initial[name] for name in ("metrics", "metric_lines", "order", "tokenize", "lowercase")}
+    found = parameters_of(world, StudyForm(sent(form, **begun), dataset=world.dataset))
+    assert [found[name]["smoothing"] for name in ("bleu", "ibleu")] == ["none", "exp"]
 
 
 def test_scores_with_other_settings_are_named_and_a_study_can_begin_with_them(world: World, manager, as_user) -> None:

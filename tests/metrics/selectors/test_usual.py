@@ -1,0 +1,24 @@
+"""The usual settings of metrics: a study that gives a metric the shared and the special ones computes one click's."""
+
+import pytest
+
+from metrics.scoring.external import External
+from metrics.scoring.registry import METRICS, get_metric
+from metrics.selectors.usual import UsualSettings
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_shared_and_special_parameters_make_the_metric_of_one_click(plain: bool) -> None:
+    usual = UsualSettings("13a", plain=plain)
+    for name in METRICS.keys() - {External.name}:
+        known = {parameter.name for parameter in METRICS[name].parameter_list()}
+        shared = {parameter: value for parameter, value in usual.shared.items() if parameter in known}
+        studied = get_metric(name, **(shared | usual.special_parameters(name)))
+        assert studied == get_metric(name, **usual.parameters(name)), name
+
+
+def test_metrics_with_trained_models_keep_case_beside_lowercase_of_a_release() -> None:
+    usual = UsualSettings("13a", plain=False)
+    assert usual.special_parameters("embedding_average") == {"lowercase": False}
+    assert usual.special_parameters("bleu") == {}
+    assert usual.sentence(["bleu", "embedding_average"]).endswith("Embedding average: case kept")
