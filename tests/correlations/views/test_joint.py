@@ -105,6 +105,7 @@ def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
         if bound.value() not in (None, False)  # as a browser sends what it is shown
     }
     data |= {"name": "Both", "metrics": ["bleu", "sbleu"], "assignments": 3, "bootstrap": 20, "unit_size": 2}
+    data |= {"tokenize": "whitespace"}  # as a specification without one has it; the form proposes 13a
     del data["sweeps"]
 
     def answer(**changes: object) -> str:
