@@ -1,4 +1,9 @@
-"""Compute a study again with scores whose scale was stated after their import."""
+"""State the scale of imported scores after their import, and compute studies again with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
 
 from annotation.models import User
 from correlations.models import Study
@@ -6,6 +11,29 @@ from correlations.selectors.stated_scales import run_as_row
 from correlations.services.studies import study_create
 from correlations.specification import Specification
 from metrics.models import ScoreRun
+from metrics.services.score_rescaling import run_rescale
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """The run with the stated scale, and each study with it; with each whether it is new."""
+
+    run: ScoreRun
+    is_new: bool
+    studies: Sequence[tuple[Study, bool]]
+
+
+@transaction.atomic
+def scale_state(*, run: ScoreRun, scale: str, studies: Sequence[Study], by: User | None) -> Rescaled:
+    """Store the run's scores on a stated scale, and these studies with them: all or nothing.
+
+    The caller enqueues the new studies.
+    """
+    corrected, is_new = run_rescale(run=run, scale=scale, by=by)
+    if corrected == run:
+        return Rescaled(run, False, [])
+    again = [study_with_run(study=study, run=run, corrected=corrected, by=by) for study in studies]
+    return Rescaled(corrected, is_new, again)
 
 
 def study_with_run(*, study: Study, run: ScoreRun, corrected: ScoreRun, by: User | None) -> tuple[Study, bool]:
