@@ -18,7 +18,7 @@ from correlations.selectors.worth import (
     stand_in_candidates,
 )
 from correlations.stats.left_out_ends import FEWEST_ITEMS
-from correlations.stats.worth import ENOUGH_ITEMS, MARGINS, PASS_FROM
+from correlations.stats.worth import ENOUGH_ITEMS, LEVEL, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
@@ -135,10 +135,11 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     """Return how a row that passes compares with one rating for all."""
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
+    more = "more" if chosen.lead_p <= LEVEL else "not shown to be more"
     return (
         f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
         f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
-        f"lead over that rating is {decimals(chosen.lead)}, not shown to be more than the margin of "
+        f"lead over that rating is {decimals(chosen.lead)}, {more} than the margin of "
         f"{decimals(epsilon)} ({p_text(chosen.lead_p)})."
     )
 
@@ -244,7 +245,7 @@ def _advice(report: StandInReport) -> str:
     if chosen.contradicts:
         return "More outputs would not change that: a score should be higher where raters are."
     if chosen.passed and chosen.agrees_nowhere:
-        return "More rated outputs would make its agreement more certain: a score should be higher where raters are."
+        return "More outputs help only if it agrees with the raters on them: a score should be higher where raters are."
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:

@@ -42,6 +42,11 @@ class RatersScale:
         """Return it as an import takes it."""
         return bounds_text(self.low, self.high)
 
+    @property
+    def between(self) -> str:
+        """Return its ends as the end of a sentence: ``1 and 5``."""
+        return self.text.replace("..", " and ").replace("-", "−")
+
 
 @dataclass(frozen=True, eq=False)
 class ScoresSummary:

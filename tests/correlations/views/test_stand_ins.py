@@ -358,6 +358,8 @@ def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
         assert ("high scores go with low ratings" in text) == (agreement < -0.1)
         assert ("it is not shown to agree output by output" in text) == (-0.1 < agreement < 0)
     assert ("is not shown to" in answer.why) == (agreement > -0.1)
+    assert ("not shown to be more than the margin" in answer.why) == (p == 1.0)
+    assert ("would not change that" in answer.advice) == (agreement < -0.1)
     assert "not shown to be able to" in stand_in_answer(reports[1]).others
     assert ("passing shows no judgement" in methods) or ("not shown to be closer" in methods)
     assert "yes" not in {row[2] for row in stand_in_grid(changed).rows if str(row[0]).startswith("BLEU")}
