@@ -106,7 +106,7 @@ def _read_fields(kind: Any, data: Any, where: str) -> Any:
             known |= set(present.values())
         elif each.name not in data:
             if each.default is not MISSING:
-                continue  # a field that results of before do not have
+                continue  # a field that results made before this version do not have
             raise ResultError(f"{where}: the key {each.name!r} is missing")
         else:
             values[each.name] = _read(hints[each.name], data[each.name], f"{where}.{each.name}")

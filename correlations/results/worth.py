@@ -26,7 +26,7 @@ class TestedRater:
     outputs: int
     advantage: float
     agreement: float | None = None
-    agreement_p: float | None = None  # None in a result of before
+    agreement_p: float | None = None  # None in a result made before this version
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class AssumedScale:
 class StandIn:
     """A row in place of a rater; ``reason`` says why there is no test, or is empty.
 
-    ``assumed`` is None if the row has no scale with two ends, or in a result of before.
+    ``assumed`` is None if the row has no scale with two ends, or in a result made before this version.
     """
 
     scale: str

@@ -18,7 +18,8 @@ from correlations.selectors.worth import (
     saves,
     stand_in_candidates,
 )
-from correlations.stats.worth import ENOUGH_ITEMS, MARGINS, PASS_FROM
+from correlations.stats.left_out_ends import FEWEST_ITEMS
+from correlations.stats.worth import ENOUGH_ITEMS, LEVEL, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
@@ -110,8 +111,8 @@ def _why(chosen: Candidate, epsilon: float) -> str:
             f"{beats}), but of the {counted(len(panel.bars), 'rater')} who agree with the others only "
             f"{panel.beaten_bars:,}."
         )
-    if chosen.contradicts:
-        same = "but output by output its high scores go with low ratings, so that passing shows no judgement"
+    if chosen.agrees_nowhere:
+        same = f"but {chosen.disagreement}, so that passing shows no judgement"
     elif chosen.same_passes:
         rate = decimals(chosen.same_winning_rate)
         same = f"but so does one and the same rating for every output (winning rate {rate})"
@@ -135,10 +136,11 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     """Return how a row that passes compares with one rating for all."""
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
+    more = "more" if chosen.lead_p <= LEVEL else "not shown to be more"
     return (
         f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
         f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
-        f"lead over that rating is {decimals(chosen.lead)}, not shown to be more than the margin of "
+        f"lead over that rating is {decimals(chosen.lead)}, {more} than the margin of "
         f"{decimals(epsilon)} ({p_text(chosen.lead_p)})."
     )
 
@@ -172,23 +174,27 @@ def _one_rater(report: StandInReport) -> str:
     chosen, symbol = report.chosen, report.result.lead.symbol
     if chosen.human.one_rater is None or chosen.human.metric is None:
         return ""
-    ends = chosen.human.difference_ends
-    if ends is None:
-        closely = "how sure they are is not known"
-    elif ends[0] > 0:
-        closely = "it agrees with the others more closely than a rater does"
-    elif ends[1] < 0:
-        closely = "it agrees with the others less closely than a rater does"
-    else:
-        closely = "which agrees more closely with the others is not shown"
     of_row = _estimated(chosen.human.metric, chosen.human.metric_ends)
     of_rater = _estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
-    intervals = "" if ends is None else ", with 95% intervals over items, for these raters"
     return (
         f"Over single outputs, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for "
         f"one rater (means over {counted(chosen.human.raters, 'rater')}, each left out once). Both are "
-        f"estimates{intervals}: {closely}."
+        f"{_certainty_of_both(chosen)}."
     )
+
+
+def _certainty_of_both(chosen: Candidate) -> str:
+    """Return how sure the agreement of a rater and of the row in the rater's place is, as the end of a sentence."""
+    ends = chosen.human.difference_ends
+    if ends is None:
+        reason = f": fewer than {FEWEST_ITEMS} items" if chosen.row.items < FEWEST_ITEMS else ""
+        return f"estimates without an interval{reason}"
+    closely = "which agrees more closely with the others is not shown"
+    if ends[0] > 0:
+        closely = "it agrees with the others more closely than a rater does"
+    elif ends[1] < 0:
+        closely = "it agrees with the others less closely than a rater does"
+    return f"estimates, with 95% intervals over items, for these raters: {closely}"
 
 
 def _estimated(value: float, ends: Ends | None) -> str:
@@ -239,6 +245,8 @@ def _advice(report: StandInReport) -> str:
         return "More outputs would make the test more certain, but bring the row no closer to the raters."
     if chosen.contradicts:
         return "More outputs would not change that: a score should be higher where raters are."
+    if chosen.passed and chosen.agrees_nowhere:
+        return "More outputs help only if it agrees with the raters on them: a score should be higher where raters are."
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
@@ -301,8 +309,8 @@ def stand_in_sentence(result: StudyResult) -> str:
 
 def _no_judgement(chosen: Candidate, label: str) -> str:
     """Return why a row that passes shows no judgement, as the end of a sentence."""
-    if chosen.contradicts:
-        return f"{label} passes the test, but output by output its high scores go with low ratings"
+    if chosen.agrees_nowhere:
+        return f"{label} passes the test, but {chosen.disagreement}"
     passes = "passes the test, too, and" if chosen.same_passes else "does not pass the test, but"
     return (
         f"one and the same rating for every output {passes} {label} is not shown to be closer to the raters than that "
@@ -389,8 +397,9 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
         )
     if chosen.may_have_seen:
         text += f". It {TOO_GOOD}, so that whether it can stand in is not testable"
-    elif chosen.passed and chosen.contradicts:
-        text += ". Output by output its high scores go with low ratings, so that passing shows no judgement"
+    elif chosen.passed and chosen.agrees_nowhere:
+        known = chosen.disagreement
+        text += f". {known[0].upper()}{known[1:]}, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:
         text += ". It is not shown to be closer to the raters than that rating by more than ε"
     return f"{text}. {provenance}"

@@ -31,7 +31,7 @@ def assumed_scale(chosen: Candidate) -> str:
             "What this cannot tell: whether it rates higher or lower than the raters, and whether it favours a system. "
             "On a known scale the answer may be another one."
         )
-    if assumed is None:  # in a result of before
+    if assumed is None:  # a result made before this version
         return chosen.scale
     scores, ratings = range_words(assumed.low, assumed.high), range_words(assumed.rating_low, assumed.rating_high)
     if chosen.stand_in.scale == "ratings":

@@ -33,7 +33,7 @@ WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 LEAST_SAVED = 0.005  # of the ratings
-UNEVEN = 0.15  # points by which a judge may favour one system over another before the page warns
+UNEVEN = 0.04  # of the raters' scale, by which a judge may favour one system over another before the page warns
 SCALES = {  # in full, and in a table's cell
     "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
     "bounds": ("The lowest and the highest possible score were put on the ends of the raters' scale.", "by its ends"),
@@ -93,14 +93,19 @@ class Candidate:
         return self.same_winning_rate >= PASS_FROM
 
     @property
-    def contradicts(self) -> bool:
-        """Return whether its high scores go with the raters' low ratings: a fitted line may turn them round."""
+    def agrees_nowhere(self) -> bool:
+        """Return whether its agreement output by output is not above 0: a fitted line may turn its scores round."""
         return self.human.metric is not None and self.human.metric <= 0
+
+    @property
+    def contradicts(self) -> bool:
+        """Return whether its high scores are shown to go with the raters' low ratings."""
+        return self.agrees_nowhere and self.human.metric_ends is not None and self.human.metric_ends[1] < 0
 
     @property
     def tells_more(self) -> bool:
         """Return whether the row shows judgement: it is clearly closer to the raters than one rating for all."""
-        return self.lead_p <= LEVEL and not self.contradicts
+        return self.lead_p <= LEVEL and not self.agrees_nowhere
 
     @property
     def qualifies(self) -> bool:
@@ -152,8 +157,8 @@ class Candidate:
             return "not a judge of quality"
         if self.too_few:
             return "not shown: too few raters"
-        if self.passed and self.contradicts:
-            return "not shown: no agreement output by output"
+        if self.passed and self.agrees_nowhere:
+            return f"not shown: {self.disagreement}"
         if self.passed and self.same_passes:
             return "not shown: one rating for all passes, too"
         if self.passed and not self.tells_more:
@@ -193,9 +198,21 @@ class Candidate:
         text = f"{whose} less the raters': {decimals(apart[least], plus=True)} for {least}"
         if most != least:
             text += f" to {decimals(apart[most], plus=True)} for {most}"
-            if apart[most] - apart[least] >= UNEVEN:
-                text += ". It does not treat all systems alike: rely on raters for differences between these"
+            if self._is_uneven(apart[most] - apart[least]):
+                text += ". It may not treat all systems alike: rely on raters for differences between these"
         return f"{text}."
+
+    @property
+    def disagreement(self) -> str:
+        """Return what is known of a row whose agreement output by output is not above 0, as part of a sentence."""
+        if self.contradicts:
+            return "output by output its high scores go with low ratings"
+        return "it is not shown to agree output by output"
+
+    def _is_uneven(self, difference: float) -> bool:
+        """Return whether points of the raters' scale, whose ends results of earlier versions lack, are many."""
+        assumed = self.stand_in.assumed
+        return assumed is not None and difference >= UNEVEN * (assumed.rating_high - assumed.rating_low)
 
     def _on_raters_scale(self, score: float) -> float:
         assumed = self.stand_in.assumed

@@ -1,6 +1,10 @@
-"""Compute a study again with scores whose scale was stated after their import."""
+"""State the scale of imported scores after their import, and compute studies again with it."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
 
 from annotation.core.names import NAME_CHARACTERS
 from annotation.core.problems import shortened
@@ -11,8 +15,31 @@ from correlations.services.studies import study_create
 from correlations.specification import Specification
 from metrics.models import ScoreRun
 from metrics.selectors.score_scales import RunScale
+from metrics.services.score_rescaling import run_rescale
 
 SCORER_CHARACTERS = 40  # in a study's name
+
+
+@dataclass(frozen=True)
+class Rescaled:
+    """The run with the stated scale, and each study with it; with each whether it is new."""
+
+    run: ScoreRun
+    is_new: bool
+    studies: Sequence[tuple[Study, bool]]
+
+
+@transaction.atomic
+def scale_state(*, run: ScoreRun, scale: str, studies: Sequence[Study], by: User | None) -> Rescaled:
+    """Store the run's scores on a stated scale, and these studies with them: all or nothing.
+
+    The caller enqueues the new studies.
+    """
+    corrected, is_new = run_rescale(run=run, scale=scale, by=by)
+    if corrected == run:
+        return Rescaled(run, False, [])
+    again = [study_with_run(study=study, run=run, corrected=corrected, by=by) for study in studies]
+    return Rescaled(corrected, is_new, again)
 
 
 def study_with_run(*, study: Study, run: ScoreRun, corrected: ScoreRun, by: User | None) -> tuple[Study, bool]:

@@ -199,7 +199,8 @@ def scale_of_run(run: ScoreRun) -> RunScale:
 @register.simple_tag
 def corrected_runs(run: ScoreRun) -> list[ScoreRun]:
     """Return the runs of the same scores on a scale that was stated later, newest first."""
-    corrected = ScoreRun.objects.filter(project=run.project_id, report__imported__corrects=run.number)
+    alike = ScoreRun.objects.filter(project=run.project_id, dataset=run.dataset_id, metric=run.metric)
+    corrected = alike.filter(report__imported__corrects=run.number)
     return list(corrected.order_by("-number").defer("report")[:NAMED])
 
 

@@ -10,13 +10,12 @@ from annotation.core.errors import AnnotationError
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Project, Role
 from correlations import tasks
-from correlations.models import Study
 from correlations.selectors.stated_scales import studies_of_run
-from correlations.services.rescaling import study_with_run
+from correlations.services.rescaling import Rescaled, scale_state
 from metrics.forms.score_imports import chosen_scales
 from metrics.models import ScoreRun
-from metrics.selectors.score_scales import RunScale
-from metrics.services.score_rescaling import may_rescale, run_column_scale, run_rescale
+from metrics.selectors.score_scales import STATED, RunScale
+from metrics.services.score_rescaling import may_rescale, run_column_scale
 from metrics.views.runs import finished_run_or_404
 
 MOST_STUDIES = 10  # that the page offers to compute again, newest first
@@ -41,9 +40,11 @@ def run_scale(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     if request.method == "POST":
         named = set(request.POST.getlist("study"))
         texts = list(chosen_scales(request.POST).values())
+        ticked = [each for each in studies if str(each.pk) in named]
+        before = RunScale.of(run).source
         try:
-            corrected, created = run_rescale(run=run, scale=texts[0] if texts else "", by=request.user)
-            return _corrected(request, run, corrected, created, [each for each in studies if str(each.pk) in named])
+            stated = scale_state(run=run, scale=texts[0] if texts else "", studies=ticked, by=request.user)
+            return _corrected(request, run, stated, is_confirmed=before != STATED)
         except AnnotationError as error:
             refusal = error.message
     context = {
@@ -57,20 +58,20 @@ def run_scale(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     return render(request, "correlations/run_scale.html", context)
 
 
-def _corrected(
-    request: MemberRequest, run: ScoreRun, corrected: ScoreRun, created: bool, studies: list[Study]
-) -> HttpResponse:
+def _corrected(request: MemberRequest, run: ScoreRun, stated: Rescaled, *, is_confirmed: bool) -> HttpResponse:
     """Start the studies with the corrected run, and lead to the only one, else to the run."""
-    project = request.project
+    project, corrected = request.project, stated.run
     if corrected == run:
-        messages.info(request, "Nothing changed: these scores have this scale.")
+        noted = "Noted that this scale is stated: it was assumed, or not known."
+        messages.info(request, noted if is_confirmed else "Nothing changed: these scores have this scale.")
         return redirect("metrics:run-detail", project.slug, run.number)
-    again = [study_with_run(study=study, run=run, corrected=corrected, by=request.user) for study in studies]
-    for study, is_new in again:
+    for study, is_new in stated.studies:
         if is_new:
             tasks.execute.delay_on_commit(study.pk)
-    done = "Stored these scores on the stated scale" if created else "Opened the run with these scores on this scale"
+    done = (
+        "Stored these scores on the stated scale" if stated.is_new else "Opened the run with these scores on this scale"
+    )
     messages.success(request, f"{done} as run {corrected.number}. Run {run.number} stays as it was.")
-    if len(again) == 1:
-        return redirect(reverse("correlations:study-detail", args=[project.slug, again[0][0].pk]))
+    if len(stated.studies) == 1:
+        return redirect(reverse("correlations:study-detail", args=[project.slug, stated.studies[0][0].pk]))
     return redirect("metrics:run-detail", project.slug, corrected.number)

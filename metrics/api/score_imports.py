@@ -73,7 +73,9 @@ class ImportedScoresSerializer(serializers.Serializer[Any]):
     level = serializers.ChoiceField(choices=["segment", "system"])
     items = serializers.IntegerField(help_text="Items with at least one score; 0 for scores of systems.")
     missing = serializers.IntegerField(help_text="Scores that are missing among these items and systems.")
-    found = serializers.CharField(help_text="Extremes of the scores, and their steps; empty for an import of before.")
+    scores = serializers.CharField(
+        help_text="Extremes of the scores, and their steps. Empty: imported before this version."
+    )
     lowest = serializers.FloatField(allow_null=True, help_text="The lowest possible score. Null: no bound.")
     highest = serializers.FloatField(allow_null=True, help_text="The highest possible score. Null: no bound.")
     range_from = serializers.ChoiceField(

@@ -16,7 +16,7 @@ from metrics.services.score_files import MOST_COLUMNS
 from metrics.services.score_imports import NOTE_CHARACTERS
 from metrics.services.score_options import ImportOptions
 
-OF_PREVIEW = ("lower", "skip")  # inputs that the page draws beside its preview
+OF_PREVIEW = ("lower", "skip")  # boxes that the page draws beside its preview
 HIGHER, LOWER = "higher", "lower"
 
 
@@ -52,6 +52,7 @@ class ScoreImportForm(KeptFileForm):
     # A box for each of several metrics, beside its preview.
     lower = forms.MultipleChoiceField(required=False)
     skip = forms.MultipleChoiceField(required=False)
+    scales_of = forms.CharField(required=False, max_length=300)  # the file and settings that the shown scales are for
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -62,7 +63,18 @@ class ScoreImportForm(KeptFileForm):
 
     @property
     def shown_fields(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name not in OF_PREVIEW]
+        return [field for field in self if field.name not in (*OF_PREVIEW, "scales_of")]
+
+    @property
+    def scales_key(self) -> str:
+        """Return the kept file, the data set and the direction, for which a preview shows and asks for scales."""
+        return " ".join(str(self.data.get(name, "")) for name in ("kept", "dataset", "direction"))
+
+    @property
+    def has_old_scales(self) -> bool:
+        """Return whether the stated scales were for another file, data set or direction: a preview shows new ones."""
+        is_as_shown = self.data.get("scales_of", "") == self.scales_key and not self._is_new
+        return bool(chosen_scales(self.data)) and not is_as_shown
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``score_file_preview`` and ``score_file_import``."""
@@ -77,7 +89,7 @@ class ScoreImportForm(KeptFileForm):
     def options(self) -> ImportOptions:
         data = self.cleaned_data
         same = {name: data[name] for name in ("name", *OF_PREVIEW, "note")}
-        scales = chosen_scales(self.data)
+        scales = {} if self.has_old_scales else chosen_scales(self.data)
         if len(scales) == 1 and data["name"]:  # which may have been changed below the preview
             scales = dict.fromkeys([data["name"]], *scales.values())
         return ImportOptions(lower_is_better=data["direction"] == LOWER, shown_scales=scales, **same)

@@ -17,6 +17,7 @@ from metrics.selectors.ranges import range_words
 Floats = npt.NDArray[np.float64]
 
 RATERS, RANGE, NONE = "raters", "range", "none"  # kinds of scales
+JUDGE, UNNAMED = "judge", "unnamed"  # whose points a column seems to hold
 STATED, PROPOSED, IN_FILE = "stated", "proposed", "file"  # where a scale comes from
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 BOUNDS = re.compile(rf"({NUMBER})?\.\.({NUMBER})?")
@@ -41,10 +42,15 @@ class RatersScale:
         """Return it as an import takes it."""
         return bounds_text(self.low, self.high)
 
+    @property
+    def between(self) -> str:
+        """Return its ends as the end of a sentence: ``1 and 5``."""
+        return self.text.replace("..", " and ").replace("-", "−")
+
 
 @dataclass(frozen=True, eq=False)
-class FoundScores:
-    """The scores of a column."""
+class ScoresSummary:
+    """The scores of a column, their extremes and steps."""
 
     scores: Floats  # of any shape; NaN for a missing score
 
@@ -87,21 +93,25 @@ class FoundScores:
 class RunScale:
     """The scale that the scores of an imported run are taken to have.
 
-    ``source`` is empty if the import did not ask, ``found`` if it did not note what it found.
+    ``source`` is empty if the import did not ask, ``scores`` if it did not note their extremes.
     """
 
     lowest: float | None
     highest: float | None
     source: str
-    found: str
-    raters: Sequence[RatersScale]
+    scores: str
+    run: ScoreRun
 
     @classmethod
     def of(cls, run: ScoreRun) -> "RunScale":
         lowest, highest = run.parameters["lowest"], run.parameters["highest"]
         of_import = run.report.get("imported", {})
         source = of_import.get("range_from", "" if lowest is None and highest is None else STATED)
-        return cls(lowest, highest, source, of_import.get("found", ""), raters_scales(run.dataset))
+        return cls(lowest, highest, source, of_import.get("scores", ""), run)
+
+    @cached_property
+    def raters(self) -> Sequence[RatersScale]:
+        return raters_scales(self.run.dataset)
 
     @property
     def kind(self) -> str:
@@ -127,7 +137,8 @@ class RunScale:
 
 
 def bounds_text(low: float | None, high: float | None) -> str:
-    return "..".join("" if end is None else f"{end:g}" for end in (low, high))
+    """Return both ends as an import takes them, with all their digits."""
+    return "..".join("" if end is None else repr(float(end)).removesuffix(".0") for end in (low, high))
 
 
 def scale_kind(lowest: float | None, highest: float | None, raters: Sequence[RatersScale]) -> str:
@@ -150,28 +161,38 @@ def raters_scales(dataset: Dataset) -> list[RatersScale]:
     return [RatersScale(low, high, tuple(dict.fromkeys(names))) for (low, high), names in found.items()]
 
 
+def points_of(name: str, scores: ScoresSummary, *, lower_is_better: bool = False) -> str:
+    """Return whose points a column seems to hold: a judge's, ``unnamed`` if its name does not say, or empty for none.
+
+    A column with a metric's name, or of which lower is better, holds no points.
+    """
+    if not scores.are_points or lower_is_better or looks_like_metric(name):
+        return ""
+    return JUDGE if looks_like_judge(name) else UNNAMED
+
+
 def proposed_scale(
-    name: str, found: FoundScores, raters: Sequence[RatersScale], *, lower_is_better: bool = False
+    name: str, scores: ScoresSummary, raters: Sequence[RatersScale], *, lower_is_better: bool = False
 ) -> RatersScale | None:
     """Return the scale of the raters that a column seems to lie on; None if it seems to lie on none.
 
     It consists of whole or half points of the scale and spreads over half of it; a quarter is enough if the name is
-    like a judge's and the points reach the upper half. A column with a metric's name, or of which lower is better, lies
-    on none.
+    like a judge's and the points reach the upper half.
     """
-    if not found.are_points or lower_is_better or looks_like_metric(name):
+    points = points_of(name, scores, lower_is_better=lower_is_better)
+    if not points:
         return None
     for scale in raters:
-        if found.low < scale.low or found.high > scale.high:
+        if scores.low < scale.low or scores.high > scale.high:
             continue
-        spread = (found.high - found.low) / (scale.high - scale.low)
-        generous = looks_like_judge(name) and spread >= 0.25 and found.high > (scale.low + scale.high) / 2
+        spread = (scores.high - scores.low) / (scale.high - scale.low)
+        generous = points == JUDGE and spread >= 0.25 and scores.high > (scale.low + scale.high) / 2
         if spread >= 0.5 or generous:
             return scale
     return None
 
 
-def stated_scale(text: str, found: FoundScores, raters: Sequence[RatersScale]) -> tuple[float | None, float | None]:
+def stated_scale(text: str, scores: ScoresSummary, raters: Sequence[RatersScale]) -> tuple[float | None, float | None]:
     """Return the ends that a text states: ``raters``, ``none``, ``1..5``, ``0..``.
 
     Raises
@@ -183,7 +204,7 @@ def stated_scale(text: str, found: FoundScores, raters: Sequence[RatersScale]) -
         return None, None
     if text == RATERS:
         fitting = [
-            scale for scale in raters if found.values.size and scale.low <= found.low <= found.high <= scale.high
+            scale for scale in raters if scores.values.size and scale.low <= scores.low <= scores.high <= scale.high
         ]
         if not raters:
             unrated = "found raters, and nothing in this data set is rated on a scale with ends"

@@ -22,10 +22,17 @@ from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, Exte
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
 from metrics.selectors.rated_columns import columns_of_ratings, raters_named
-from metrics.selectors.score_scales import RunScale
+from metrics.selectors.score_scales import STATED, RunScale
 from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_files import FileScores, Known, read_scores
-from metrics.services.score_options import ColumnScale, ImportOptions, column_scales, is_lower
+from metrics.services.score_options import (
+    ColumnScale,
+    ImportOptions,
+    column_scales,
+    is_lower,
+    outside_range,
+    without_refused,
+)
 from metrics.services.scoring import array_fields, little_endian, partly_scored
 from metrics.services.shards import run_finish, whole_run_store
 
@@ -33,7 +40,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 NOTE_CHARACTERS = 2000
-ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 NO_SYSTEM = "no system has a score"
 NO_SEGMENTS = "scores of systems alone were imported, without segments to resample"
 
@@ -118,7 +124,7 @@ def import_summary(run: ScoreRun) -> dict[str, Any]:
         "level": run.parameters["level"],
         "items": run.report["items"],
         "missing": run.report["missing"],
-        "found": scale.found,
+        "scores": scale.scores,
         "lowest": scale.lowest,
         "highest": scale.highest,
         "range_from": scale.source,
@@ -130,11 +136,18 @@ def import_summary(run: ScoreRun) -> dict[str, Any]:
 
 
 def score_file_preview(
-    *, dataset: Dataset, filename: str, content: bytes, options: ImportOptions, max_bytes: int = SCORES_PAGE_BYTES
+    *,
+    dataset: Dataset,
+    filename: str,
+    content: bytes,
+    options: ImportOptions,
+    max_bytes: int = SCORES_PAGE_BYTES,
+    drop_refused: bool = False,
 ) -> list[ScorePreview]:
     """Read a file and match it with the data set. Write nothing; report all errors at once.
 
-    The files of scores in an archive may have ``max_bytes`` in all.
+    The files of scores in an archive may have ``max_bytes`` in all. ``drop_refused`` is for a page that is shown again
+    after a refusal: a shown scale that is refused gives way to the proposed one, and the others stay.
     """
     if len(options.note) > NOTE_CHARACTERS:
         message = f"note: found {len(options.note):,} characters; accepted: up to {NOTE_CHARACTERS:,}."
@@ -143,9 +156,11 @@ def score_file_preview(
     items = list(Item.objects.filter(dataset=dataset).order_by("position").values_list("external_id", flat=True))
     problems = Problems(filename)
     tables = read_scores(content, filename, Known(systems, items), problems, max_bytes=max_bytes)
+    options = without_refused(dataset, tables, options, None if drop_refused else options.skip)
     scales = column_scales(dataset, tables, options)
     for table, scale in zip(tables, scales, strict=True):
-        _check_range(table, scale.lowest, scale.highest, problems)
+        if (options.name or table.name) not in options.skip:
+            _check_range(table, scale.lowest, scale.highest, problems)
     problems.refuse()
     several = len(tables) > 1
     previews = [
@@ -236,8 +251,7 @@ def _check_range(table: FileScores, lowest: float | None, highest: float | None,
     low, high = -np.inf if lowest is None else lowest, np.inf if highest is None else highest
     if not low < high:
         return  # no range: the metric will refuse it
-    slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if np.isfinite(end))])
-    outside = (table.scores < low - slack) | (table.scores > high + slack)
+    outside = outside_range(table.scores, low, high)
     accepted = f"a score from {low:g} to {high:g}, the given range"
     of_file = Problems(table.filename)
     for row, column in np.argwhere(outside).tolist():
@@ -275,7 +289,10 @@ def score_file_import(
         group: RunGroup | GroupOf = GroupOf(RunOrigin.IMPORT, title=provenance["file"])
         for preview in previews:
             member = provenance | {"member": storable(preview.filename), **preview.scale.provenance()}
-            run, is_new = _store(dataset, by, preview, member, group)
+            systems = list(System.objects.filter(dataset=dataset, name__in=preview.systems))
+            texts = RunTexts(dataset, None, sorted(systems, key=lambda system: system.name))
+            made = RunProvenance(member, by, group)
+            run, is_new = imported_run_store(texts, preview.metric, preview.positions, preview.scores, made)
             group = run.group if is_new else group
             runs.append((run, is_new))
         created = [run for run, is_new in runs if is_new]
@@ -291,25 +308,56 @@ def score_file_import(
     return runs
 
 
-def _store(
-    dataset: Dataset, by: User | None, preview: ScorePreview, provenance: dict[str, Any], group: RunGroup | GroupOf
+@dataclass(frozen=True)
+class RunProvenance:
+    """Where the scores of a run come from, who stores them, and in which group of runs."""
+
+    imported: dict[str, Any]  # as the run's report keeps it
+    by: User | None
+    group: RunGroup | GroupOf
+
+
+def imported_run_store(
+    texts: RunTexts, metric: External, positions: Ints, scores: Floats, made: RunProvenance
 ) -> tuple[ScoreRun, bool]:
-    systems = list(System.objects.filter(dataset=dataset, name__in=preview.systems))
-    texts = RunTexts(dataset, None, sorted(systems, key=lambda system: system.name))
-    run, created = get_or_create_run(texts, preview.metric, ALL, texts_digests(systems, sources=False), by, group)
+    """Return the run with these scores (T, S), or (T, 1) of systems, and whether it is new.
+
+    Call it in a transaction. An existing run whose scale was assumed and is stated now says so from now on.
+    """
+    digests = texts_digests(list(texts.systems), sources=False)
+    run, created = get_or_create_run(texts, metric, ALL, digests, made.by, made.group)
     if not created:
+        if made.imported.get("range_from") == STATED:
+            _scale_confirm(run, made.by)
         return run, False
     claim = job_claim(ScoreRun, run.pk)
     if claim is None:  # no other process can see a row of this transaction
         raise ScoreRunRefused(f"Run {run.number} is being worked on; try again.")
-    if preview.of_segments:
-        report = segments_store(run, preview.positions, preview.scores)
+    if metric.level == SEGMENT:
+        report = segments_store(run, positions, scores)
     else:
-        report = _store_systems(run, preview, texts.systems)
-    report |= {"missing": preview.n_missing, "imported": provenance}
+        report = _store_systems(run, scores[:, 0], texts.systems)
+    report |= {"missing": int(np.isnan(scores).sum()), "imported": made.imported}
     claim.finish(report=report, progress_total=1)
     run.refresh_from_db()
     return run, True
+
+
+def _scale_confirm(run: ScoreRun, by: User | None) -> None:
+    """Note that the scale of a run was stated, if it was assumed so far or not known."""
+    locked = ScoreRun.objects.select_for_update(no_key=True).get(pk=run.pk)
+    scale = RunScale.of(locked)
+    if scale.source == STATED:
+        return
+    run.report = locked.report | {"imported": locked.report.get("imported", {}) | {"range_from": STATED}}
+    run.save(update_fields=["report"])
+    audit_record(
+        verb="score_run.rescale",
+        summary=f"Stated the scale of {run.parameters['scorer']}: {RunScale.of(run).words}.",
+        project=run.project,
+        by=by,
+        data={"run": run.pk, "before": scale.source},
+    )
 
 
 def segments_store(run: ScoreRun, positions: Ints, scores: Floats, *, unscored: str = NOT_IN_FILE) -> dict[str, Any]:
@@ -344,9 +392,8 @@ def segments_store(run: ScoreRun, positions: Ints, scores: Floats, *, unscored: 
     return run_finish(run)
 
 
-def _store_systems(run: ScoreRun, preview: ScorePreview, systems: Sequence[System]) -> dict[str, Any]:
+def _store_systems(run: ScoreRun, scores: Floats, systems: Sequence[System]) -> dict[str, Any]:
     """Store scores of systems, and no shard: there are no segments."""
-    values = preview.scores[:, 0].tolist()
     SystemScore.objects.bulk_create(
         SystemScore(
             run=run,
@@ -355,7 +402,7 @@ def _store_systems(run: ScoreRun, preview: ScorePreview, systems: Sequence[Syste
             score=finite_or_none(value),
             undefined_reason=NOT_IN_FILE if np.isnan(value) else "",
         )
-        for position, (system, value) in enumerate(zip(systems, values, strict=True))
+        for position, (system, value) in enumerate(zip(systems, scores.tolist(), strict=True))
     )
     counts = dict.fromkeys(("items", "items_scored", "references", "references_in_release"), 0)
     ScoreRun.objects.filter(pk=run.pk).update(bootstrap={"reason": NO_SEGMENTS})

@@ -1,8 +1,11 @@
 """What a file of scores does not say about itself: the options of an import, and the scale of each column."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from annotation.models import Dataset
 from metrics.errors import ScoreRunRefused
@@ -13,15 +16,20 @@ from metrics.selectors.score_scales import (
     PROPOSED,
     RANGE,
     STATED,
-    FoundScores,
     RatersScale,
+    ScoresSummary,
     bounds_text,
+    points_of,
     proposed_scale,
     raters_scales,
     scale_kind,
     stated_scale,
 )
 from metrics.services.score_files import FileScores
+
+Floats = npt.NDArray[np.float64]
+
+ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 
 
 @dataclass(frozen=True)
@@ -41,18 +49,20 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ColumnScale:
-    """What was found in a column, and the scale that its scores are taken to have.
+    """The scores of a column, and the scale that they are taken to have.
 
     Attributes
     ----------
     lowest, highest : float or None
         None: no bound.
     source : {"stated", "file", "proposed"}
-    found : FoundScores
+    scores : ScoresSummary
     raters : sequence of RatersScale
         Those of the data set, the ones with ratings first.
     proposed : RatersScale or None
         The one that the column seems to lie on.
+    points_of : {"judge", "unnamed", ""}
+        Whose points the scores seem to be.
     is_asked : bool
         The preview asks for it: scores of systems have the scale of the same metric's segments.
     """
@@ -60,9 +70,10 @@ class ColumnScale:
     lowest: float | None
     highest: float | None
     source: str
-    found: FoundScores
+    scores: ScoresSummary
     raters: Sequence[RatersScale]
     proposed: RatersScale | None
+    points_of: str = ""
     is_asked: bool = True
 
     @property
@@ -72,8 +83,8 @@ class ColumnScale:
     @property
     def choices(self) -> list[tuple[str, str, bool]]:
         """Return the values that a form offers, with their labels, and whether each is chosen."""
-        found = self.found.values
-        fitting = [scale for scale in self.raters if ((scale.low <= found) & (found <= scale.high)).all()]
+        values = self.scores.values
+        fitting = [scale for scale in self.raters if ((scale.low <= values) & (values <= scale.high)).all()]
         of_raters = [
             (scale.text, f"On the raters’ scale, {scale.words}", (scale.low, scale.high) == (self.lowest, self.highest))
             for scale in fitting
@@ -89,15 +100,15 @@ class ColumnScale:
 
     @property
     def is_unknown_points(self) -> bool:
-        """Return whether the scores look like a judge's points on a scale that is not known."""
-        return self.kind == NONE and self.source == PROPOSED and self.found.are_points
+        """Return whether the scores look like points on a scale that is not known."""
+        return self.kind == NONE and self.source == PROPOSED and bool(self.points_of)
 
     def summary(self) -> dict[str, Any]:
-        return {"found": self.found.words, "lowest": self.lowest, "highest": self.highest, "range_from": self.source}
+        return {"scores": self.scores.words, "lowest": self.lowest, "highest": self.highest, "range_from": self.source}
 
     def provenance(self) -> dict[str, str]:
         """Return what the run keeps of it beside its parameters."""
-        return {"found": self.found.words, "range_from": self.source}
+        return {"scores": self.scores.words, "range_from": self.source}
 
 
 def is_lower(options: ImportOptions, table: FileScores, name: str) -> bool:
@@ -119,50 +130,96 @@ def column_scales(dataset: Dataset, tables: Sequence[FileScores], options: Impor
     for name, table in zip(names, tables, strict=True):
         # Means of points are no points: scores of systems have the scale of the same metric's segments.
         looked_at = of_segments.get(name, table)
-        found = FoundScores(table.scores)
-        proposed = proposed_scale(
-            name, FoundScores(looked_at.scores), raters, lower_is_better=is_lower(options, table, name)
+        of_segment, lower = ScoresSummary(looked_at.scores), is_lower(options, table, name)
+        scale = ColumnScale(
+            options.lowest,
+            options.highest,
+            STATED,
+            ScoresSummary(table.scores),
+            raters,
+            proposed_scale(name, of_segment, raters, lower_is_better=lower),
+            points_of(name, of_segment, lower_is_better=lower),
+            looked_at is table,
         )
-        text = of_each.get(name, of_every)
-        ends = (options.lowest, options.highest)
-        if text is not None and (name in of_each or ends == (None, None)):
-            ends, source = _ends(name, text, found, raters), STATED
-        elif ends != (None, None):
-            source = STATED
-        elif {"lowest", "highest"} & set(table.description):
-            ends, source = _described(table), IN_FILE
-        else:
-            ends, source = (proposed.low, proposed.high) if proposed else (None, None), PROPOSED
-        scales.append(ColumnScale(*ends, source, found, raters, proposed, looked_at is table))
+        text = of_each.get(name)
+        if text is None and (scale.lowest, scale.highest) == (None, None):
+            text = of_every
+        scales.append(_settled(scale, name, text, table.description))
     return scales
+
+
+def _settled(scale: ColumnScale, name: str, text: str | None, description: Mapping[str, Any]) -> ColumnScale:
+    """Return the scale, which has the bounds stated for every metric, with the ends that come before or after these."""
+    if text is not None:
+        lowest, highest = _ends(name, text, scale.scores, scale.raters)
+        return replace(scale, lowest=lowest, highest=highest)
+    if (scale.lowest, scale.highest) != (None, None):
+        return scale
+    described = _described(description)
+    if described != (None, None):
+        return replace(scale, lowest=described[0], highest=described[1], source=IN_FILE)
+    if scale.proposed is None:
+        return replace(scale, source=PROPOSED)
+    return replace(scale, lowest=scale.proposed.low, highest=scale.proposed.high, source=PROPOSED)
 
 
 def _stated_texts(options: ImportOptions, names: Sequence[str]) -> tuple[dict[str, str], str | None]:
     """Return the stated scales by metric, and the one for every other metric."""
-    of_each = dict(options.shown_scales)
-    of_every: str | None = None
+    stated: dict[str, str] = {}  # "" for every metric
     for entry in options.scale:
-        name, equals, text = entry.rpartition("=")
-        if not equals:
-            of_every = text.strip()
-        elif name.strip() in names:
-            of_each[name.strip()] = text.strip()
-        else:
+        name, equals, text = (part.strip() for part in entry.rpartition("="))
+        if equals and name not in names:
             raise ScoreRunRefused.at("scale", f"scale: found {name[:80]!r}; accepted: {', '.join(names)}.")
-    return of_each, of_every
+        key = name if equals else ""
+        if key in stated:
+            whose = f"of {name}" if equals else "of every metric"
+            both = f"{stated[key][:80]!r} and {text[:80]!r}"
+            raise ScoreRunRefused.at("scale", f"scale: found {both} {whose}; accepted: one of them.")
+        stated[key] = text
+    of_every = stated.pop("", None)
+    return {**options.shown_scales, **stated}, of_every
 
 
-def _ends(name: str, text: str, found: FoundScores, raters: Sequence[RatersScale]) -> tuple[float | None, float | None]:
+def without_refused(
+    dataset: Dataset, tables: Sequence[FileScores], options: ImportOptions, names: Collection[str] | None = None
+) -> ImportOptions:
+    """Return the options without the shown scales of these metrics, or of all, that an import refuses."""
+    raters, kept = raters_scales(dataset), dict(options.shown_scales)
+    for table in tables:
+        name = options.name or table.name
+        if name in kept and (names is None or name in names) and _refuses(kept[name], table, raters):
+            del kept[name]
+    return replace(options, shown_scales=kept)
+
+
+def _refuses(text: str, table: FileScores, raters: Sequence[RatersScale]) -> bool:
     try:
-        return stated_scale(text, found, raters)
+        lowest, highest = stated_scale(text, ScoresSummary(table.scores), raters)
+    except ValueError:
+        return True
+    low, high = -np.inf if lowest is None else lowest, np.inf if highest is None else highest
+    return not low < high or bool(outside_range(table.scores, low, high).any())
+
+
+def outside_range(scores: Floats, low: float, high: float) -> npt.NDArray[np.bool_]:
+    """Return which of the scores lie outside a range; an end may be infinite."""
+    slack = ROUNDING * max([1.0, *(abs(end) for end in (low, high) if np.isfinite(end))])
+    return (scores < low - slack) | (scores > high + slack)
+
+
+def _ends(
+    name: str, text: str, scores: ScoresSummary, raters: Sequence[RatersScale]
+) -> tuple[float | None, float | None]:
+    try:
+        return stated_scale(text, scores, raters)
     except ValueError as error:
         raise ScoreRunRefused.at("scale", f"Scale of {name or 'the scores'}: {error}.") from error
 
 
-def _described(table: FileScores) -> tuple[float | None, float | None]:
-    """Return the bounds that an archive's description gives."""
+def _described(description: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    """Return the bounds that an archive's description gives; an archive of Assay's has null for an unknown one."""
     lowest, highest = (
         float(bound) if isinstance(bound, int | float) and not isinstance(bound, bool) else None
-        for bound in (table.description.get("lowest"), table.description.get("highest"))
+        for bound in (description.get("lowest"), description.get("highest"))
     )
     return lowest, highest

@@ -1,6 +1,5 @@
 """Preview, import and export of scores made elsewhere."""
 
-from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -41,17 +40,19 @@ def run_import(request: MemberRequest) -> HttpResponse:
     if form.is_valid():
         try:
             file = form.arguments()
-            if request.POST.get("action") == STORE:
+            if request.POST.get("action") == STORE and not form.has_old_scales:
                 runs = score_file_import(**file, by=request.user)
                 form.forget_file()
                 return _stored(request, runs)
             shown = _previewed(request, form, file)
         except ImportRefused as error:
             shown = {"refusal": error, "more": unlisted(error.rows, error.total)}
+            if file["options"].shown_scales:
+                shown |= _without_refused_scales(request, form, file)
         except AnnotationError as error:
             form.add_refusal(error)
-            if RANGES & set(error.fields or {}):  # the preview's own fields: they are shown as they were proposed
-                shown = _previewed(request, form, file | {"options": replace(file["options"], shown_scales={})})
+            if RANGES & set(error.fields or {}):  # inputs beside the preview
+                shown = _without_refused_scales(request, form, file)
     form.keep_file()
     return _page(request, form, **shown)
 
@@ -64,6 +65,14 @@ def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> Http
 def _previewed(request: MemberRequest, form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
     previews = raters_marked(file["dataset"], score_file_preview(**file))
     return {"filename": file["filename"], **_read(previews, _skipped(request, form, previews))}
+
+
+def _without_refused_scales(request: MemberRequest, form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
+    """Return the preview with every scale that was entered but the refused ones; nothing if more is wrong."""
+    try:
+        return _previewed(request, form, {**file, "drop_refused": True})
+    except AnnotationError:
+        return {}
 
 
 def _read(previews: list[ScorePreview], skip: list[str]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def test_the_raters_scale_is_proposed_and_another_one_can_be_stated(where: str, 
     (proposed,) = client.post(where, form_data(**judge)).json()
     (stated,) = client.post(where, form_data(**judge, scale=["judge=0..10"])).json()
 
-    named = ("found", "lowest", "highest", "range_from")
+    named = ("scores", "lowest", "highest", "range_from")
     assert [proposed[name] for name in named] == ["1 to 5, whole numbers", 1, 5, "proposed"]
     assert [stated[name] for name in named] == ["1 to 5, whole numbers", 0, 10, "stated"]
     (stored,) = client.post(where, form_data(**judge | {"check": False})).json()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import Membership, Project, Role, User
 from tests.browser.support import DESKTOP, PHONE, assert_everyone_can_read, sign_in
@@ -22,6 +22,12 @@ def manager(transactional_db: None) -> User:
 def table(path: Path, rows: list[str]) -> Path:
     path.write_text("\n".join(["system,item,score", *rows]))
     return path
+
+
+def state_range(page: Page) -> None:
+    page.get_by_label("Another range").check()
+    page.get_by_label("from", exact=True).fill("0")
+    page.get_by_label("to", exact=True).fill("1")
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["phone", "without script"])
@@ -52,10 +58,15 @@ def test_a_file_is_previewed_corrected_and_imported(live_server, new_page, tmp_p
     expect(page.get_by_role("heading", name="comet.csv holds 1 column of scores")).to_be_visible()
     expect(page.get_by_text("3 systems matched, 40 of 40 items with a score")).to_be_visible()
     expect(page.get_by_label("No fixed range")).to_be_checked()
-    page.get_by_label("Another range").check()
-    page.get_by_label("from", exact=True).fill("0")
-    page.get_by_label("to", exact=True).fill("1")
+    state_range(page)
     check(page)
+
+    page.locator("input[type=file]").set_input_files(table(tmp_path / "comet.csv", rows[:-2]))
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_text("The file or the settings have changed: check the scales again.")).to_be_visible()
+    expect(page.get_by_label("No fixed range")).to_be_checked()
+    check(page)
+    state_range(page)
 
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_role("heading", name="Made elsewhere")).to_be_visible()

@@ -18,7 +18,7 @@ from annotation.management.base import (
     row_by_name,
 )
 from metrics.selectors.ranges import range_words
-from metrics.selectors.score_scales import PROPOSED, STATED
+from metrics.selectors.score_scales import IN_FILE, PROPOSED, STATED
 from metrics.services.score_imports import import_summary, score_file_import, score_file_preview
 from metrics.services.score_options import ImportOptions
 
@@ -92,7 +92,8 @@ class Command(AssayCommand):
                 score = "undefined" if row["score"] is None else f"{row['score']:z.4f}"
                 self.stdout.write(f"  {row['system']:<24}{score}")
             self.stdout.write(f"  {report['items']:,} items, {report['missing']:,} scores missing{report['state']}")
-            self.stdout.write(f"  found {report['found']}; {_range_in_words(report)}")
+            scores = f"scores {report['scores']}; " if report["scores"] else ""
+            self.stdout.write(f"  {scores}{_range_in_words(report)}")
 
     @staticmethod
     def _preview(file: dict[str, Any]) -> list[dict[str, Any]]:
@@ -113,4 +114,5 @@ def _range_in_words(report: dict[str, Any]) -> str:
     if low is None and high is None:
         return "no range" if report["range_from"] == STATED else "no range known: state one with --scale"
     ends = range_words(-math.inf if low is None else low, math.inf if high is None else high)
-    return f"range {ends}, {'assumed from the scores' if report['range_from'] == PROPOSED else 'as stated'}"
+    origin = {PROPOSED: "assumed from the scores", IN_FILE: "as the archive says"}
+    return f"range {ends}, {origin.get(report['range_from'], 'as stated')}"

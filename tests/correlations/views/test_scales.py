@@ -1,16 +1,20 @@
 """The page that states the scale of imported scores: the answer is that of scores imported with it."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.urls import reverse
 
+from correlations.errors import StudyRefused
 from correlations.models import Study
 from correlations.selectors.stand_in_words import stand_in_answer
 from correlations.selectors.worth import StandInReport, stand_in_report
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics.models import ScoreRun
+from metrics.services.score_imports import score_file_import
+from metrics.services.score_options import ImportOptions
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
@@ -18,9 +22,9 @@ pytestmark = pytest.mark.django_db
 CHANGES = {"subsets": ["all"], "bootstrap": 0, "assignments": 2}
 
 
-def studied(world: World, run: ScoreRun) -> Study:
-    specification = world.specification(metrics=[{"run": run.number}], **CHANGES)
-    study, _ = study_create(project=world.project, name="Judge", specification=specification, by=None)
+def studied(world: World, run: ScoreRun, name: str = "Judge", **changes: object) -> Study:
+    specification = world.specification(metrics=[{"run": run.number}], **CHANGES | changes)
+    study, _ = study_create(project=world.project, name=name, specification=specification, by=None)
     study_execute(study_id=study.pk)
     study.refresh_from_db()
     return study
@@ -78,6 +82,44 @@ def test_scores_of_no_known_scale_say_what_they_cannot_tell_and_take_one_later(
     assert Study.objects.latest("pk").name == "Judge (Oracle: 0 to 6)"
 
 
+def test_an_assumed_scale_is_stated_once_it_is_confirmed(world: World, manager, as_user) -> None:
+    table = "system,item,judge\n" + "".join(f"Echo,item-{index},{1 + index % 5}\n" for index in range(10))
+    file = {"dataset": world.dataset, "filename": "judge.csv", "content": table.encode()}
+    ((run, _),) = score_file_import(**file, options=ImportOptions(), by=None)
+    address = f"/p/{world.project.slug}/runs/{run.number}/scale/"
+    client = as_user(manager)
+
+    for message in ("Noted that this scale is stated", "Nothing changed"):
+        response = client.post(address, {"column-1": "judge", "scale-1": "1..5"}, follow=True)
+        page = " ".join(response.content.decode().split())
+        assert message in page
+        assert "1 to 5, the raters’ scale, stated at the import" in page
+
+
+def test_a_study_that_is_refused_leaves_no_corrected_run_and_no_other_study(
+    world: World, manager, as_user, monkeypatch
+) -> None:
+    run = make_imported_run(world)
+    studies = [studied(world, run), studied(world, run, name="Twice", seed=2)]
+    created, refused = [], "The second is refused."
+
+    def create(**arguments: Any) -> tuple[Study, bool]:
+        if created:
+            raise StudyRefused(refused)
+        created.append(study_create(**arguments))
+        return created[0]
+
+    monkeypatch.setattr("correlations.services.rescaling.study_create", create)
+    sent = {"column-1": "Oracle", "scale-1": "1..5", "study": [study.pk for study in studies]}
+
+    page = as_user(manager).post(f"/p/{world.project.slug}/runs/{run.number}/scale/", sent).content.decode()
+
+    assert refused in page
+    assert created
+    assert ScoreRun.objects.filter(metric="external").count() == 1
+    assert Study.objects.count() == 2
+
+
 def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_points(world: World) -> None:
     given = report_of(studied(world, make_imported_run(world, lowest=1.0, highest=5.0))).chosen
     result = report_of(studied(world, make_imported_run(world, lowest=0.0, highest=6.0)))
@@ -93,5 +135,11 @@ def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_
     assert placed.stand_in.assumed is not None
     assert placed.stand_in.assumed.placed(mean) == pytest.approx(1 + 4 * mean / 6)
     assert placed.worth.saved == given.worth.saved  # straight lines change nothing
+    points = [replace(point, score=2.0 + favour, rating=2.0) for favour, point in enumerate(placed.systems[:2])]
+    for width, uneven in ((20, True), (30, False)):  # the difference of one point is a share of the raters' scale
+        assumed = replace(placed.stand_in.assumed, rating_high=1.0 + width)
+        worth = replace(placed.worth, stand_in=replace(placed.stand_in, scale="ratings", assumed=assumed))
+        text = replace(placed, worth=worth, systems=points).generosity
+        assert ("It may not treat all systems alike" in text) == uneven
     turned = replace(placed.stand_in.assumed, lower_is_better=True)
     assert turned.placed(mean) == pytest.approx(6 - placed.stand_in.assumed.placed(mean))

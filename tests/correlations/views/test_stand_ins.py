@@ -327,9 +327,11 @@ def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study
 
 
 @pytest.mark.parametrize("whom", MARGINS)
-@pytest.mark.parametrize(("agreement", "p"), [(-0.28, 0.001), (0.28, 1.0)])
+@pytest.mark.parametrize(
+    ("agreement", "ends", "p"), [(-0.28, (-0.4, -0.1), 0.001), (-0.02, (-0.1, 0.06), 0.001), (0.28, None, 1.0)]
+)
 def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
-    honest: Study, whom: str, agreement: float, p: float
+    honest: Study, whom: str, agreement: float, ends: tuple[float, float] | None, p: float
 ) -> None:
     """Length: lines turn its scores round, so that it passes where one and the same rating for all just fails."""
     result = honest.read_result()
@@ -341,7 +343,7 @@ def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
         ),
         same_rating=replace(result.worth[0].same_rating, winning_rates={whom: 0.4}, lead=0.01, lead_p={whom: p}),
     )
-    human = replace(result.ceilings[0].coefficients["spearman"], metric=agreement)
+    human = replace(result.ceilings[0].coefficients["spearman"], metric=agreement, metric_ends=ends)
     ceiling = replace(result.ceilings[0], coefficients={**result.ceilings[0].coefficients, "spearman": human})
     changed = replace(result, worth=(length, result.worth[1]), ceilings=(ceiling, result.ceilings[1]))
     reports = [stand_in_report(honest.project, changed, whom, row) for row in (0, 1)]
@@ -351,10 +353,14 @@ def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
     answer = stand_in_answer(reports[0])
 
     assert answer.verdict.startswith("Not shown for BLEU")
-    assert ("high scores go with low ratings" in answer.why) == (agreement < 0)
-    assert ("is not shown to" in answer.why) == (p == 1.0)
-    assert "not shown to be able to" in stand_in_answer(reports[1]).others
     methods = stand_in_methods(reports[0], "Seed 1.")
+    for text in (answer.why, methods.lower(), answers(changed)[0][whom]):
+        assert ("high scores go with low ratings" in text) == (agreement < -0.1)
+        assert ("it is not shown to agree output by output" in text) == (-0.1 < agreement < 0)
+    assert ("is not shown to" in answer.why) == (agreement > -0.1)
+    assert ("not shown to be more than the margin" in answer.why) == (p == 1.0)
+    assert ("would not change that" in answer.advice) == (agreement < -0.1)
+    assert "not shown to be able to" in stand_in_answer(reports[1]).others
     assert ("passing shows no judgement" in methods) or ("not shown to be closer" in methods)
     assert "yes" not in {row[2] for row in stand_in_grid(changed).rows if str(row[0]).startswith("BLEU")}
     assert not answers(changed)[0][whom].startswith("yes")

@@ -44,7 +44,7 @@ def test_a_file_becomes_a_run_and_a_second_import_finds_that_run(world: World, m
 def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
     shown = command(world, manager, table, "--name", "COMET-22", "--check")
     assert "COMET-22 (segment)" in shown
-    assert "found 0.25 to 1; no range known: state one with --scale" in shown
+    assert "scores 0.25 to 1; no range known: state one with --scale" in shown
     assert "; range 0 to 1, as stated" in command(world, manager, table, "--name", "x", "--check", "--scale", "0..1")
     assert not ScoreRun.objects.exists()
 
@@ -67,6 +67,13 @@ def test_what_is_exported_is_imported_again(world: World, manager, table: Path, 
     options = ["--project", world.project.slug, "--dataset", world.dataset.slug, "--to", str(path)]
     call_command("export_scores", *options, stdout=io.StringIO())
 
-    assert "imported before" in command(world, manager, path)
+    repeated = command(world, manager, path)
+    assert "imported before\n  scores 0.25 to 1; no range known" in repeated
+    for run in ScoreRun.objects.all():
+        ScoreRun.objects.filter(pk=run.pk).update(report=run.report | {"imported": {}})  # stored by an earlier version
+    assert "imported before\n  no range known" in command(world, manager, path)
     with pytest.raises(CommandError, match="File exists"):
         call_command("export_scores", *options)
+    command(world, manager, table, "--name", "ranged", "--scale", "0..1")
+    call_command("export_scores", *options[:-1], str(tmp_path / "both.zip"), stdout=io.StringIO())
+    assert "range 0 to 1, as the archive says" in command(world, manager, tmp_path / "both.zip", "--check")

@@ -3,15 +3,23 @@
 import numpy as np
 import pytest
 
-from metrics.selectors.score_scales import FoundScores, RatersScale, proposed_scale, raters_scales, stated_scale
+from metrics.selectors.score_scales import (
+    RatersScale,
+    ScoresSummary,
+    bounds_text,
+    points_of,
+    proposed_scale,
+    raters_scales,
+    stated_scale,
+)
 from tests.metrics.world import World
 
 POINTS = RatersScale(1, 5, ("quality",))
 NARROW, WIDE = RatersScale(1, 3), RatersScale(0, 100)
 
 
-def found(*values: float) -> FoundScores:
-    return FoundScores(np.array([[*values, np.nan]]))
+def summary(*values: float) -> ScoresSummary:
+    return ScoresSummary(np.array([[*values, np.nan]]))
 
 
 @pytest.mark.parametrize(
@@ -33,13 +41,26 @@ def found(*values: float) -> FoundScores:
     ],
 )
 def test_the_raters_scale_is_proposed_for_points_of_it(name, values, raters, proposed) -> None:
-    assert proposed_scale(name, found(*values), raters) == proposed
-    assert proposed_scale(name, found(*values), raters, lower_is_better=True) is None
+    assert proposed_scale(name, summary(*values), raters) == proposed
+    assert proposed_scale(name, summary(*values), raters, lower_is_better=True) is None
 
 
 def test_scores_are_described_by_their_extremes_and_steps() -> None:
-    described = [found(*values).words for values in ((1, 5), (1, 2.5), (-0.25, 0.98765), (3,), ())]
+    described = [summary(*values).words for values in ((1, 5), (1, 2.5), (-0.25, 0.98765), (3,), ())]
     assert described == ["1 to 5, whole numbers", "1 to 2.5, halves", "−0.25 to 0.9877", "3, whole numbers", "no score"]
+
+
+def test_ends_keep_all_their_digits() -> None:
+    texts = [bounds_text(*ends) for ends in ((1.0, 5), (-0.5, None), (None, 1234567.0), (0.1234567, 1e22))]
+    assert texts == ["1..5", "-0.5..", "..1234567", "0.1234567..1e+22"]
+    assert stated_scale(texts[-1], summary(1), []) == (0.1234567, 1e22)
+
+
+def test_points_are_those_of_a_judge_by_name_and_none_of_a_metric_or_an_error_rate() -> None:
+    points = summary(1, 3, 5)
+    assert [points_of(name, points) for name in ("gpt4_judge", "x", "BLEU")] == ["judge", "unnamed", ""]
+    assert points_of("gpt4_judge", points, lower_is_better=True) == ""
+    assert points_of("gpt4_judge", summary(0.31, 0.7)) == ""
 
 
 @pytest.mark.parametrize(
@@ -47,14 +68,14 @@ def test_scores_are_described_by_their_extremes_and_steps() -> None:
     [("raters", (1, 3)), ("none", (None, None)), ("0..10", (0, 10)), ("-1.5..", (-1.5, None)), ("..1e2", (None, 100))],
 )
 def test_a_scale_is_stated_in_a_few_characters(text: str, ends: tuple[float | None, float | None]) -> None:
-    assert stated_scale(text, found(1, 3), [NARROW, POINTS]) == ends
-    assert stated_scale("raters", found(1, 4), [NARROW, POINTS]) == (1, 5)
+    assert stated_scale(text, summary(1, 3), [NARROW, POINTS]) == ends
+    assert stated_scale("raters", summary(1, 4), [NARROW, POINTS]) == (1, 5)
 
 
 @pytest.mark.parametrize(("text", "raters"), [("", [POINTS]), ("..", [POINTS]), ("1-5", [POINTS]), ("raters", [])])
 def test_another_text_is_refused(text: str, raters: list[RatersScale]) -> None:
     with pytest.raises(ValueError, match="accepted: "):
-        stated_scale(text, found(1, 3), raters)
+        stated_scale(text, summary(1, 3), raters)
 
 
 @pytest.mark.django_db

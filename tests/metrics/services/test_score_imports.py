@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.core.errors import AnnotationError, ImportRefused
@@ -9,8 +11,10 @@ from annotation.models import AuditEntry, JobState, User
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays, run_replicates
 from metrics.selectors.comparisons import comparisons_of
+from metrics.selectors.score_scales import RunScale
 from metrics.services.runs import score_run_create
-from metrics.services.score_imports import score_file_import, score_file_preview
+from metrics.services.score_exports import archive_chunks
+from metrics.services.score_imports import import_summary, score_file_import, score_file_preview
 from metrics.services.score_options import ImportOptions
 from metrics.services.score_rescaling import run_rescale
 from tests.metrics.world import World
@@ -132,6 +136,8 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
         (ImportOptions(name="x", lower=["y"]), "lower"),
         (ImportOptions(name="x", scale=["y=1..5"]), "scale"),
         (ImportOptions(name="x", scale=["1-5"]), "scale"),
+        (ImportOptions(name="x", scale=["1..5", "none"]), "scale"),
+        (ImportOptions(name="x", scale=["x=1..5", "x=1..7"]), "scale"),
     ],
 )
 def test_a_wrong_option_is_reported_at_its_field(world: World, options: ImportOptions, field: str) -> None:
@@ -178,10 +184,46 @@ def test_a_scale_that_is_stated_later_makes_a_corrected_run_of_the_same_scores(w
         run.scores.values_list("score", "n_segments")
     )
     assert corrected.report["imported"]["corrects"] == run.number
-    assert AuditEntry.objects.get(verb="score_run.rescale").summary == "Stated the scale of gpt_judge: 1 to 7."
+    summaries = list(
+        AuditEntry.objects.filter(verb="score_run.rescale").order_by("pk").values_list("summary", flat=True)
+    )
+    assert summaries == [
+        "Stated the scale of gpt_judge: 1 to 5, the raters’ scale.",  # of the run that assumed it
+        "Stated the scale of gpt_judge: 1 to 7.",
+    ]
     for text in ("2..5", "5..1", ""):
         with pytest.raises(AnnotationError, match="Scale: "):
             run_rescale(run=run, scale=text, by=manager)
+
+
+def test_a_scale_that_was_assumed_or_not_known_is_stated_from_its_confirmation_on(world: World) -> None:
+    (judge, _), (comet, _) = imported(world, JUDGED, "all.csv", ImportOptions())
+    with CaptureQueriesContext(connection) as queries:
+        assert [import_summary(judge)[name] for name in ("scores", "range_from")] == [
+            "1 to 5, whole numbers",
+            "proposed",
+        ]
+    assert not any("criterion" in query["sql"] for query in queries)  # the raters' scales are not read
+    assert RunScale.of(comet).words == "not known"
+
+    assert run_rescale(run=judge, scale="1..5", by=None) == (judge, False)
+    assert not any(created for _, created in imported(world, JUDGED, "all.csv", ImportOptions(scale=["COMET=none"])))
+
+    for run in (judge, comet):
+        run.refresh_from_db()
+    assert RunScale.of(judge).origin == RunScale.of(comet).origin == "stated at the import"
+    assert RunScale.of(comet).words == "no fixed range"
+    assert "corrects" not in judge.report["imported"]
+
+
+def test_a_range_that_an_archive_of_assay_does_not_know_is_proposed(world: World) -> None:
+    imported(world, JUDGED, "all.csv", ImportOptions(scale=["none", "COMET=0..1"]))
+    archive = b"".join(archive_chunks(world.dataset))
+
+    previews = score_file_preview(dataset=world.dataset, filename="a.zip", content=archive, options=ImportOptions())
+
+    scales = {each.metric.scorer: (each.scale.lowest, each.scale.highest, each.scale.source) for each in previews}
+    assert scales == {"gpt_judge": (1, 5, "proposed"), "COMET": (0, 1, "file")}
 
 
 def test_a_preview_writes_nothing(world: World) -> None:

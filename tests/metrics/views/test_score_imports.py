@@ -32,10 +32,14 @@ def form_data(world: World, content: str | bytes = TABLE, filename: str = "comet
     return form | {"file": SimpleUploadedFile(filename, data)} | changes
 
 
-def kept(world: World, user: User, content: str = TABLE, **changes: object) -> dict:
+def kept(
+    world: World, user: User, content: str | bytes = TABLE, filename: str = "comet.csv", **changes: object
+) -> dict:
     """Return what the button below a preview sends: the file stays on the server."""
-    key = FileKeeper(world.project, user).keep(SimpleUploadedFile("comet.csv", content.encode()))
-    form = form_data(world, content, action="store", kept=key, **changes)
+    data = content.encode() if isinstance(content, str) else content
+    key = FileKeeper(world.project, user).keep(SimpleUploadedFile(filename, data))
+    form = {"action": "store", "kept": key, "scales_of": f"{key} {world.dataset.slug} higher"}
+    form = form_data(world, content, **form | changes)
     del form["file"]
     return form
 
@@ -133,10 +137,47 @@ def test_a_mistake_is_reported_at_its_field(world: World, manager, as_user, chan
     ],
 )
 def test_a_wrong_scale_is_reported_above_the_preview(world: World, manager, as_user, changes, message) -> None:
-    page = page_of(as_user(manager).post(address(world), form_data(world, **changes)))
+    page = page_of(as_user(manager).post(address(world), kept(world, manager, **changes)))
     assert message in page
     assert "Found: 0.25 to 1." in page
     assert not ScoreRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"scales_of": "file-0 cats higher"}, {"direction": "lower"}, {"file": SimpleUploadedFile("b.csv", b"")}]
+)
+def test_scales_of_another_file_or_direction_do_not_count_and_are_shown_anew(
+    world: World, manager, as_user, changes: dict
+) -> None:
+    if "file" in changes:
+        changes = {"file": SimpleUploadedFile("b.csv", TABLE.encode())}
+    page = page_of(as_user(manager).post(address(world), kept(world, manager) | changes))
+
+    assert "The file or the settings have changed: check the scales again." in page
+    assert 'value="none" id="scale-1-2" checked' in page
+    key = KeptFile.objects.latest("pk").pk
+    assert f'name="scales_of" value="file-{key} {world.dataset.slug} {changes.get("direction", "higher")}"' in page
+    assert not ScoreRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [(("5", "1"), "accepted: a number above the lowest"), (("0", "2"), "0 to 2")]
+)
+def test_one_refused_scale_leaves_the_others_as_entered(world: World, manager, as_user, wrong, message) -> None:
+    table = "system,item,judge,COMET\nEcho,item-0,3,0.5\nParrot,item-0,9,0.25\n"
+    scales = {"column-1": "judge", "scale-1": "range", "low-1": wrong[0], "high-1": wrong[1]}
+    scales |= {"column-2": "COMET", "scale-2": "range", "low-2": "-1", "high-2": "1234567"}
+    client = as_user(manager)
+
+    page = page_of(client.post(address(world), kept(world, manager, table, name="", **scales)))
+
+    assert message in page
+    assert 'value="none" id="scale-1-2" checked' in page
+    assert 'id="low-2" value="-1"' in page
+    assert 'id="high-2" value="1234567"' in page
+    assert not ScoreRun.objects.exists()
+    client.post(address(world), kept(world, manager, table, name="", skip=["judge"], **scales))
+    assert ScoreRun.objects.get().parameters["highest"] == 1234567  # what is not imported is not checked
 
 
 def test_the_scale_of_each_column_is_found_proposed_and_confirmed(world: World, manager, as_user) -> None:
@@ -146,13 +187,15 @@ def test_the_scale_of_each_column_is_found_proposed_and_confirmed(world: World, 
     page = page_of(as_user(manager).post(address(world), form_data(world, table, "all.csv", **form)))
 
     found = page.split("Found: ")[1:]
-    assert found[0].startswith("1 to 5, whole numbers. All are points of the raters’ scale: proposed is 1 to 5.")
+    assert found[0].startswith(
+        "1 to 5, whole numbers. All are whole or half points between 1 and 5, the ends of the raters’ scale, which is"
+    )
     assert 'value="1..5" id="scale-1-1" checked> <label for="scale-1-1">On the raters’ scale, 1 to 5<' in found[0]
-    assert "These look like points, and their scale is not known." in found[1]
+    assert "These look like points, and their scale is not known.</strong> State the range that the judge" in found[1]
     assert 'value="none" id="scale-2-2" checked' in found[1]  # the raters' scale does not hold them, so is not offered
     assert found[2].startswith("0.1 to 0.19. ")
-    chosen = form | {"column-2": "gpt_judge", "scale-2": "range", "low-2": "1", "high-2": "10", "action": "store"}
-    as_user(manager).post(address(world), form_data(world, table, "all.csv", **chosen))
+    chosen = form | {"column-2": "gpt_judge", "scale-2": "range", "low-2": "1", "high-2": "10"}
+    as_user(manager).post(address(world), kept(world, manager, table, **chosen))
     ranges = {run.parameters["scorer"]: run for run in ScoreRun.objects.order_by("number")}
     assert [(ranges[name].parameters["lowest"], ranges[name].parameters["highest"]) for name in ranges] == [
         (1, 5),
@@ -176,7 +219,7 @@ def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(worl
     page = page_of(client.post(address(world), form))
     assert "all.zip holds 2 columns of scores" in page
     assert page.count('name="lower"') == 2
-    confirmed = form_data(world, buffer.getvalue(), "all.zip", name="", lower=["TER-refA"], action="store")
+    confirmed = kept(world, manager, buffer.getvalue(), "all.zip", name="", lower=["TER-refA"])
     page = page_of(client.post(address(world), confirmed, follow=True))
     assert "2 score runs imported." in page
     assert {run.parameters["scorer"]: run.parameters["lower_is_better"] for run in ScoreRun.objects.all()} == {
@@ -213,7 +256,7 @@ def test_raters_columns_are_not_imported_unless_they_are_wanted(world: World, ma
     form = {"name": ""}
     page = page_of(client.post(address(world), form_data(world, table, "all.csv", **form)))
     assert "all.csv holds 1 column of scores and 2 columns of raters</h2>" in page
-    assert "Maria, rater-1: raters’ ratings, by the look of them; not imported unless" in page
+    assert "Maria, rater-1 look like raters’ ratings: not imported unless" in page
     assert "Maria looks like a rater, no metric: its values are ratings of this data set." in page
     assert "rater-1 looks like a rater, no metric: a rater of this data set has this name." in page
     assert page.count("looks like a rater") == 2
