@@ -51,7 +51,7 @@ def observer() -> Callable[[HttpRequest, HttpResponse, float], None]:
     """Return what counts requests for /metrics, or what does nothing if no one may read that."""
     if not settings.METRICS_TOKEN:
         return noop
-    from config.monitoring.requests import observe
+    from config.monitoring.requests import observe  # its library takes part in no installation without a token
 
     return observe
 

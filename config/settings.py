@@ -215,7 +215,7 @@ DISK_FREE_MIN_BYTES = env.int("DISK_FREE_MIN_BYTES", 2 * UPLOAD_MAX_BYTES)  # th
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_TLS else None
 SECURE_SSL_REDIRECT = BEHIND_TLS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # `up`, containers and load balancers ask behind the proxy, by plain HTTP
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]  # asked behind the proxy, by plain HTTP
 SECURE_HSTS_SECONDS = 31_536_000 if BEHIND_TLS else 0
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"

@@ -25,8 +25,8 @@ FIXTURES = (
 )
 PLUGINS = ("no:django", "no:randomly", "no:cacheprovider", *FIXTURES)
 # What needs a database would fail without any mutant.
-IGNORED = "--ignore-glob=*_in_the_database.py"
-SETTINGS = ["-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", IGNORED]
+IN_DATABASE = "*_in_the_database.py"
+SETTINGS = ["-c", "/dev/null", f"--rootdir={ROOT}", "--noconftest", f"--ignore-glob={IN_DATABASE}"]
 OPTIONS = ["-q", "-x", *SETTINGS, *(f"-p{name}" for name in PLUGINS)]
 
 
@@ -61,7 +61,11 @@ def tests_of(module: Path) -> Path:
     own = folder / f"test_{module.stem}.py"
     if (ROOT / own).exists():
         return own
-    return next(each for each in (folder, *folder.parents) if any((ROOT / each).glob("test_*.py")))
+    return next(each for each in (folder, *folder.parents) if has_tests(ROOT / each))
+
+
+def has_tests(folder: Path) -> bool:
+    return any(not path.match(IN_DATABASE) for path in folder.glob("test_*.py"))
 
 
 def packages() -> list[str]:

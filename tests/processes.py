@@ -30,7 +30,9 @@ TOGETHER = {
     "tests/metrics/services/test_quality_training.py": "torch",
 }
 
-Places = list[int]  # in the order of the collected tests
+PATIENCE = 60  # seconds that a process has to finish its test when a run is given up
+
+Positions = list[int]  # in the order of the collected tests
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -71,11 +73,11 @@ class Pool:
     def __init__(self, session: pytest.Session) -> None:
         self.session, self.hook = session, session.config.hook
         session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
-        scopes: dict[str, Places] = {}
-        for place, item in enumerate(session.items):
-            scopes.setdefault(scope_of(item.nodeid), []).append(place)
+        scopes: dict[str, Positions] = {}
+        for position, item in enumerate(session.items):
+            scopes.setdefault(scope_of(item.nodeid), []).append(position)
         self.waiting = deque(scopes.values())
-        self.running: dict[Connection, Places] = {}  # what each process has been given and has not finished
+        self.running: dict[Connection, Positions] = {}  # what each process has been given and has not finished
         self.processes: dict[Connection, ForkProcess] = {}
 
     def run(self, number: int) -> None:
@@ -92,6 +94,8 @@ class Pool:
                     getattr(self, verb)(connection, content)
                 if self.session.shouldfail:
                     raise self.session.Failed(self.session.shouldfail)
+                if self.session.shouldstop:
+                    raise self.session.Interrupted(self.session.shouldstop)
 
     def fork(self) -> None:
         ours, theirs = get_context("fork").Pipe()
@@ -107,6 +111,7 @@ class Pool:
         left = self.running.pop(connection)
         connection.close()
         self.processes[connection].join()
+        ended_early = bool(left)
         if not left and self.processes[connection].exitcode:
             raise RuntimeError("A process failed outside of the tests: what it printed says why.")
         if left:
@@ -116,16 +121,18 @@ class Pool:
             self.hook.pytest_runtest_logreport(report=report)
         if left:
             self.waiting.appendleft(left)
-        if self.waiting and self.processes[connection].exitcode:
+        if self.waiting and ended_early:
             self.fork()
 
     def end(self) -> None:
+        """Let each process finish its test and take down the fixtures of its session."""
         for connection in self.running:
             connection.close()
         for process in self.processes.values():
-            if self.running:
+            process.join(PATIENCE)
+            if process.is_alive():
                 process.terminate()
-            process.join()
+                process.join()
 
     # What processes send.
 
@@ -170,22 +177,22 @@ def _work(session: pytest.Session, number: int, connection: Connection, others: 
     try:
         _prepare(session.config, number, connection)
         for items in _given(session, connection):
-            for place, item in enumerate(items, start=1):
+            for position, item in enumerate(items, start=1):
                 # After the last of a file only fixtures of the session stay.
-                nextitem: Any = items[place] if place < len(items) else session
+                nextitem: Any = items[position] if position < len(items) else session
                 session.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
                 connection.send(("finished", None))
-        session._setupstate.teardown_exact(None)
     except (KeyboardInterrupt, EOFError, ConnectionError):
         pass  # the run has been given up
     finally:
+        session._setupstate.teardown_exact(None)
         connection.close()
 
 
 def _given(session: pytest.Session, connection: Connection) -> Iterator[list[pytest.Item]]:
     connection.send(("ready", None))
-    while places := connection.recv():
-        yield [session.items[place] for place in places]
+    while positions := connection.recv():
+        yield [session.items[position] for position in positions]
         connection.send(("ready", None))
 
 

@@ -32,7 +32,7 @@ ENDS = """
     import os
 
     def test_before(): pass
-    def test_ends_its_process(): os._exit(3)
+    def test_ends_its_process(): os._exit(STATUS)
     def test_after(): pass
 """
 OPTIONS = ["-p", "no:django", "-p", "no:xdist", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "tests.processes"]
@@ -55,10 +55,12 @@ def test_files_run_in_forked_processes_and_what_they_report_is_shown(pytester: p
     outcomes = pytester.runpytest_subprocess("-n", "2", "-x", *OPTIONS).parseoutcomes()
     assert outcomes["failed"] == 1
     assert outcomes.get("passed", 0) < 4
+    assert len((pytester.path / "ended").read_text().split()) > len(ended), "fixtures of the session are taken down"
 
 
-def test_a_process_that_ends_fails_its_test_and_another_runs_the_rest(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_one="def test_alone(): pass", test_two=ENDS)
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_process_that_ends_fails_its_test_and_another_runs_the_rest(pytester: pytest.Pytester, status: int) -> None:
+    pytester.makepyfile(test_one="def test_alone(): pass", test_two=ENDS.replace("STATUS", str(status)))
     result = pytester.runpytest_subprocess("-n", "2", *OPTIONS)
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(["*The process that ran test_two.py::test_ends_its_process has ended.*"])

@@ -98,30 +98,39 @@ def checked_contents(path: Path, progress: Progress = noop) -> Contents:
         It is no backup, was cut off, or a member is missing, unlisted or changed: which.
     """
     found: dict[str, Member] = {}
-    document: dict[str, Any] | None = None
+    contents: Contents | None = None
     total, throttle = path.stat().st_size, Throttle()
     with _opened(path) as archive:
         for info in archive:
-            file = archive.extractfile(info)
+            file = archive.extractfile(info) if info.isreg() else None
             if file is None:
-                raise AnnotationError(f"{path}: found {info.name}, which is no file; accepted: files.")
+                raise AnnotationError(f"{path}: found {info.name}, which is no plain file; accepted: plain files.")
             if info.name == LIST:
-                document = json.load(file)
+                contents = _contents(path, file.read())
                 continue
             hashed = _Hashed(file)
             while hashed.read(BLOCK):
                 if throttle.due():
                     progress(min(info.offset_data + file.tell(), total), total, info.name)
             found[info.name] = Member(info.size, hashed.digest.hexdigest())
-    if document is None:
+    if contents is None:
         raise AnnotationError(
             f"{path}: found no {LIST} at its end; accepted: a whole backup. It was cut off, or is another kind of file."
         )
-    if document.get("format") != FORMAT:
-        raise AnnotationError(f"{path}: found format {document.get('format')!r} of backups; accepted: {FORMAT}.")
-    contents = Contents(**{**document, "members": {name: Member(**m) for name, m in document["members"].items()}})
     _require_same(path, found, contents.members)
     return contents
+
+
+def _contents(path: Path, text: bytes) -> Contents:
+    try:
+        document = json.loads(text)
+        if document["format"] == FORMAT:
+            members = {name: Member(**member) for name, member in document["members"].items()}
+            return Contents(**{**document, "members": members})
+        version = document["format"]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise AnnotationError(f"{path}: found a damaged {LIST} ({error}); accepted: the one of a backup.") from error
+    raise AnnotationError(f"{path}: found format {version!r} of backups; accepted: {FORMAT}.")
 
 
 def _require_same(path: Path, found: dict[str, Member], listed: dict[str, Member]) -> None:

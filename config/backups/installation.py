@@ -6,7 +6,7 @@ import os
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
 from django.conf import settings
@@ -43,7 +43,7 @@ class Installation:
         )
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """Return host, port and name of the database."""
         address = urlsplit(self.database)
         return f"{address.hostname}:{address.port or 5432}{address.path}"
@@ -80,32 +80,29 @@ class Installation:
             return int(connection.execute(_OWN_TABLES).fetchone()[0])  # type: ignore[index]
 
     def dump(self, into: Path) -> None:
-        """Write the database as it is at this moment; everyone else goes on working meanwhile."""
+        """Write the database as it is at this moment. It can be read and written meanwhile."""
         without = [f"--exclude-table-data={pattern}" for pattern in _WITHOUT_ROWS]
-        self._run("pg_dump", "--format=custom", "--no-owner", "--no-acl", *without, f"--file={into}")
+        self._run("pg_dump", "--format=custom", "--no-owner", "--no-acl", *without, f"--file={into}", self._dbname())
 
     def load(self, dump: Path) -> None:
         """Fill an empty database from a dump, whole or not at all."""
         options = ("--exit-on-error", "--single-transaction", "--no-owner", "--no-acl", "--no-comments")
-        self._run("pg_restore", *options, f"--dbname={self._address()['PGDATABASE']}", str(dump))
+        self._run("pg_restore", *options, self._dbname(), str(dump))
 
     def _run(self, program: str, *arguments: str) -> None:
         # The password is in the environment, because arguments are shown to all users of the machine.
         try:
-            environment = {**os.environ, **self._address()}
+            environment = {**os.environ, "PGPASSWORD": unquote(urlsplit(self.database).password or "")}
             command = [str(self.binaries / program), *arguments]
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         except OSError as error:
             raise AnnotationError(f"{self.binaries / program} cannot be run: {error.strerror}.") from error
         if done.returncode:
-            raise AnnotationError(f"{program} of {self.place} failed: {done.stderr.strip()}")
+            raise AnnotationError(f"{program} of {self.address} failed: {done.stderr.strip()}")
 
-    def _address(self) -> dict[str, str]:
+    def _dbname(self) -> str:
+        """Return the database's address with its parameters, such as ``sslmode``, but without the password."""
         address = urlsplit(self.database)
-        return {
-            "PGHOST": address.hostname or "",
-            "PGPORT": str(address.port or 5432),
-            "PGUSER": unquote(address.username or ""),
-            "PGPASSWORD": unquote(address.password or ""),
-            "PGDATABASE": unquote(address.path.removeprefix("/")),
-        }
+        user, _, server = address.netloc.rpartition("@")
+        netloc = f"{user.partition(':')[0]}@{server}" if user else server
+        return f"--dbname={urlunsplit(address._replace(scheme='postgresql', netloc=netloc))}"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import tarfile
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,7 +47,7 @@ def backup_write(path: Path, installation: Installation, *, product: str, progre
         unfinished.touch(mode=0o600)  # it holds everything that the database holds
         with unfinished.open("wb") as stream:
             with tarfile.open(fileobj=stream, mode="w") as archive:
-                writer = Writer(archive, sum(each.stat().st_size for each in files.values()), progress)
+                writer = Writer(archive, sum(map(_size, files.values())), progress)
                 for name, file in files.items():
                     _add(writer, name, file)
                 contents = Contents(
@@ -60,6 +63,12 @@ def backup_write(path: Path, installation: Installation, *, product: str, progre
             os.fsync(stream.fileno())
         unfinished.rename(path)
     return contents
+
+
+def _size(file: Path) -> int:
+    with suppress(FileNotFoundError):  # deleted a moment ago
+        return file.stat().st_size
+    return 0
 
 
 def _add(writer: Writer, name: str, file: Path) -> None:
@@ -91,7 +100,7 @@ def backup_restore(
         )
     if count := installation.tables():
         raise AnnotationError(
-            f"{installation.place}: found {count} tables; accepted: an empty database. For the embedded one set "
+            f"{installation.address}: found {count} tables; accepted: an empty database. For the embedded one set "
             "ASSAY_DATA_DIR to a new folder."
         )
     for name in contents.members:
@@ -105,12 +114,12 @@ def backup_restore(
         try:
             for name in contents.members:
                 if (target := _target(installation, name)) is not None:
-                    _move(Path(folder) / name, target)
                     moved.append(target)
+                    _move(Path(folder) / name, target)
             installation.load(Path(folder) / DUMP)
         except BaseException:
             for target in moved:
-                target.unlink()
+                target.unlink(missing_ok=True)
             raise
         if KEY in contents.members:
             _move(Path(folder) / KEY, installation.secret_key_file)
@@ -128,5 +137,7 @@ def _move(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         source.replace(target)
-    except OSError:  # another file system
-        target.write_bytes(source.read_bytes())
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.copyfile(source, target)  # to another file system

@@ -1,4 +1,4 @@
-"""The state of the installation, read from the database at each question."""
+"""The state of the installation, read from the database each time that it is asked for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.models import Count, F, Sum
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from annotation.models import Campaign, CampaignState, Job, JobState, Presentation, PresentationOutcome
@@ -43,7 +43,7 @@ class Installation(Collector):
             return  # assay_part_ok says so
 
     def describe(self) -> Iterable[Metric]:
-        """Register without a question to the database."""
+        """Return nothing, so that it registers without reading the database."""
         return []
 
 
@@ -63,8 +63,9 @@ def _slots() -> Iterator[Metric]:
 
 def _jobs() -> Iterator[Metric]:
     jobs = GaugeMetricFamily("assay_jobs", "Jobs by kind and state.", labels=["kind", "state"])
-    seconds = CounterMetricFamily("assay_job_seconds", "Seconds that finished jobs took.", labels=["kind"])
-    finished = CounterMetricFamily("assay_jobs_finished", "Jobs that were done or failed.", labels=["kind"])
+    # Gauges: a project that is deleted takes its jobs with it.
+    seconds = GaugeMetricFamily("assay_job_seconds", "Seconds that ended jobs took.", labels=["kind"])
+    finished = GaugeMetricFamily("assay_jobs_finished", "Jobs that were done or failed.", labels=["kind"])
     for model in job_models():
         kind = model._meta.model_name or ""
         rows = (
@@ -82,7 +83,7 @@ def _jobs() -> Iterator[Metric]:
 
 
 def job_models() -> list[type[Job]]:
-    """Return every kind of job that a user asks for; pieces of one are its own affair."""
+    """Return every kind of job that a user asks for, without pieces of jobs."""
     return [model for model in apps.get_models() if issubclass(model, Job) and not model.is_piece]
 
 

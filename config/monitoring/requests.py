@@ -1,4 +1,4 @@
-"""How long web takes to answer, by what was asked for.
+"""How long web takes to answer, by the kind of request.
 
 Each process counts in a file of ``settings.MONITORING_DIR``, and any of them answers for all of its host.
 """

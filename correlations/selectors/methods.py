@@ -30,7 +30,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"{result.assignments:,} random orders of the items, the same for every metric. "
         "Over larger units coefficients are usually higher: these compare with those over units of "
         f"{spec['unit_size']} only. "
-        f"{result.items.used:,} items were used and {result.items.left_out:,} left out. "
+        f"{result.items.used:,} items were used and {result.items.left_out:,} left out{_by_metric(result)}. "
         f"Texts were {'lowercased and ' if spec['lowercase'] else ''}tokenised with “{spec['tokenize']}”"
         f"{'; n-grams up to order ' + str(spec['order']) if any_order else ''}{own_settings(spec)}."
     )
@@ -51,6 +51,15 @@ def study_methods(study: Study, result: StudyResult) -> str:
         )
     sentences.append(provenance(study, spec["seed"], result.versions.assay))
     return " ".join(sentences)
+
+
+def _by_metric(result: StudyResult) -> str:
+    """Return how many of the items each metric has, if some have fewer."""
+    fewest, most = min(row.items for row in result.rows), max(row.items for row in result.rows)
+    if fewest == result.items.used:
+        return ""
+    number = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"; a metric is compared with the raters on the {number} of them that it could score"
 
 
 def _by_raters(result: StudyResult) -> str:

@@ -189,12 +189,18 @@ def summary_cards(study: Study, result: StudyResult) -> list[dict[str, str]]:
     raters = counted(counts.raters, "rater") if known else "medians or means, raters not known"
     return [
         card("Human judgements" if known else "Ratings of groups", counts.judgements, f"{raters}{excluded}"),
-        card("Items", result.items.used, f"{result.items.left_out:,} left out", "#left-out"),
+        card("Items", result.items.used, f"{result.items.left_out:,} left out{_fewer_items(result)}", "#left-out"),
         card(
             "References", counts.references, references_of(study) if counts.references else "no metric reads any here"
         ),
         card("Assignments to units", result.assignments, f"units of {counted(unit_size, 'item')}; {UNITS_COMPARE}"),
     ]
+
+
+def _fewer_items(result: StudyResult) -> str:
+    """Return how many of the items each metric has; empty if each has all."""
+    fewest, most = min(row.items for row in result.rows), max(row.items for row in result.rows)
+    return f"; by metric {fewest:,} to {most:,}" if fewest < result.items.used else ""
 
 
 def references_of(study: Study | ParameterStudy) -> str:

@@ -101,7 +101,7 @@ def _why(chosen: Candidate, epsilon: float) -> str:
         if chosen.same_passes:
             text += (
                 " Passing alone would show little here, since one and the same rating for every output passes, too; "
-                f"but it is closer to the raters than that by more than the margin ({p_text(chosen.lead_p)})."
+                f"but it is closer to the raters than that by more than the margin ({chosen.lead_p_in_words})."
             )
         return text
     if chosen.may_have_seen:
@@ -141,7 +141,7 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
         f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
         f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
         f"lead over that rating is {decimals(chosen.lead)}, {more} than the margin of "
-        f"{decimals(epsilon)} ({p_text(chosen.lead_p)})."
+        f"{decimals(epsilon)} ({chosen.lead_p_in_words})."
     )
 
 
@@ -393,7 +393,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     if lead is not None:
         text += (
             f"; the lead over it was {decimals(lead)} over outputs (one-sided {p_text(chosen.lead_p)} for no more "
-            f"than ε, after Holm over {counted(len(report.candidates), 'row')})"
+            f"than ε{f', after Holm over {chosen.family_in_words}' if chosen.family > 1 else ''})"
         )
     if chosen.may_have_seen:
         text += f". It {TOO_GOOD}, so that whether it can stand in is not testable"

@@ -27,7 +27,7 @@ from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 from metrics.scoring.external import External
 from metrics.scoring.settings import with_settings
-from metrics.templatetags.report import percent
+from metrics.templatetags.report import p_text, percent
 
 WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  # whom a candidate would replace
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
@@ -64,7 +64,8 @@ class Candidate:
     whom: str
     margin: MarginTest | None
     same_winning_rate: float  # of one and the same rating for every output of the row
-    lead_p: float  # after Holm over the rows, that it leads that rating by no more than the margin; 1 if undefined
+    lead_p: float  # after Holm over its family, that it leads that rating by no more than the margin; 1 if undefined
+    family: int  # rows that may stand in as this one may, itself included: judges, or metrics; equal scores once
     systems: Sequence[SystemPoint]
     human: CoefficientCeiling  # one rater against the others over single outputs, and the row in the rater's place
     too_good: bool = False  # it agrees with the ratings more closely than a score that has not seen them could
@@ -86,6 +87,16 @@ class Candidate:
     @property
     def is_judge(self) -> bool:
         return is_imported(self.row)
+
+    @property
+    def family_in_words(self) -> str:
+        """Return over how many rows the p of its lead is corrected; empty if it is the only one."""
+        return f"{self.family:,} {'judges' if self.is_judge else 'metrics'}" if self.family > 1 else ""
+
+    @property
+    def lead_p_in_words(self) -> str:
+        """Return the p of its lead over one rating for all."""
+        return p_text(self.lead_p) + (f", corrected for {self.family_in_words}" if self.family > 1 else "")
 
     @property
     def same_passes(self) -> bool:
@@ -370,8 +381,7 @@ def default_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
     """Return the rows as candidates, those that can stand in first."""
-    leads = [worth.same_rating.lead_p.get(whom) for worth in result.worth]
-    corrected = holm_adjusted([1.0 if p is None else p for p in leads]).tolist()
+    leads = _corrected_leads(result, whom)
     suspicious = [row for row, _ in too_good(result)]
     entries = [
         Candidate(
@@ -382,16 +392,38 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
             margin=worth.stand_in.margins.get(whom),
             same_winning_rate=worth.same_rating.winning_rates.get(whom, 0.0),
             lead_p=lead_p,
+            family=family,
             systems=levels.system.systems,
             human=ceiling.coefficients[result.lead.key],
             too_good=row in suspicious,
         )
-        for index, (row, worth, levels, ceiling, lead_p) in enumerate(
-            zip(result.rows, result.worth, result.levels, result.ceilings, corrected, strict=True)
+        for index, (row, worth, levels, ceiling, (lead_p, family)) in enumerate(
+            zip(result.rows, result.worth, result.levels, result.ceilings, leads, strict=True)
         )
     ]
     by_lead = any(entry.same_passes for entry in entries)
     return sorted(entries, key=lambda entry: entry.order(by_lead=by_lead), reverse=True)
+
+
+def _corrected_leads(result: StudyResult, whom: str) -> list[tuple[float, int]]:
+    """Return for each row the p of its lead after Holm, and over how many rows.
+
+    Judges are one family and metrics another: that a metric was scored, too, says nothing of whether a judge was
+    chosen because it came out well. Two imports of the same scores are one test.
+    """
+    families: dict[bool, dict[tuple[object, ...], float]] = {True: {}, False: {}}
+    tests = []
+    for row, worth in zip(result.rows, result.worth, strict=True):
+        same, p = worth.same_rating, worth.same_rating.lead_p.get(whom)
+        test = (p, same.lead, worth.stand_in.advantage, worth.stand_in.outputs)
+        families[is_imported(row)].setdefault(test, 1.0 if p is None else p)
+        tests.append((is_imported(row), test))
+    adjusted = {
+        kind: dict(zip(family, holm_adjusted(list(family.values())).tolist(), strict=True))
+        for kind, family in families.items()
+        if family
+    }
+    return [(adjusted[kind][test], len(adjusted[kind])) for kind, test in tests]
 
 
 def answers(result: StudyResult) -> list[dict[str, str]]:

@@ -13,11 +13,13 @@ from django.db.models import Count, Max, QuerySet
 
 from annotation.core.caching import cached
 from annotation.datasets.selectors.datasets import other_names
+from annotation.judgements.services.judges import looks_like_judge
 from annotation.models import Dataset, JobState, Project, ResponseSource, System
 from annotation.rating.selectors.duplicates import joined
 from metrics.models import RunOrigin, ScoreRun, SystemScore
 from metrics.scoring.colours import metric_colour
 from metrics.scoring.comparisons import LEVEL
+from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import named_settings, settings_of
@@ -115,14 +117,16 @@ def _is_of_study(run: ScoreRun) -> bool:
     return run.group.origin == RunOrigin.STUDY
 
 
-def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, int, int, int, int, str]:
-    """Return the place of a column: metrics that judge quality first, by references and items, as in the registry.
+def _column_order(run: ScoreRun) -> tuple[bool, bool, bool, bool, int, int, int, int, str]:
+    """Return the position of a column: judges, then metrics of quality by references and items, as in the registry.
 
-    The data set's own references come first, then the newest release; metrics without references last.
+    A judge is compared with the raters, whose columns are before it. The data set's own references come first, then the
+    newest release; metrics without references last.
     """
     metric, groups, names = run_metric(run), list(GROUPS), list(METRICS)
     reads = reads_references(run)
     return (
+        not (run.metric == External.name and looks_like_judge(metric_label(run))),
         metric is not None and not metric.judges_quality,
         not reads,
         reads and run.release_id is not None,

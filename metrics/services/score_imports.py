@@ -201,7 +201,10 @@ def _preview(
     several: bool,
 ) -> ScorePreview:
     if several and options.name:
-        message = "name: found a name; accepted for several metrics: none, the files or columns name them."
+        message = (
+            f"name: found {options.name!r}, but the file has several columns of scores; accepted: no name. Each is "
+            "called like its column: call it otherwise in the file."
+        )
         raise ScoreRunRefused.at("name", message)
     name = options.name or table.name
     if not name:

@@ -118,6 +118,8 @@ def test_a_damaged_or_later_backup_changes_nothing(here: Installation, empty: In
         (whole[: whole.index(LIST.encode())], f"found no {LIST} at its end"),
         (whole[: dump + 400] + bytes([whole[dump + 400] ^ 1]) + whole[dump + 401 :], "was changed or damaged"),
         (b"no archive", "ends early or is no archive"),
+        (whole.replace(b'"format": 1', b'"format": 2'), "found format 2 of backups; accepted: 1"),
+        (whole.replace(b'"members": {', b'"members": ['), f"found a damaged {LIST}"),
     ):
         path.write_bytes(damaged)
         with pytest.raises(AnnotationError, match=message):

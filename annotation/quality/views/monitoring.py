@@ -244,8 +244,8 @@ def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:
 def _about_studies() -> dict[str, Any]:
     """Return where ratings of outputs alone are judged: weights, which are of references, say nothing about them."""
     sentence = (
-        "These are ratings of outputs. Whether they are enough to tell metrics apart, a study says, under “How many "
-        "raters did we need?”."
+        "These are ratings of outputs. Whether they are enough to tell metrics apart, a study says if it is started "
+        "with “How many raters did we need?”."
     )
     return {"about": "", "sentence": sentence, "pairs": [], "url": "", "button": ""}
 

@@ -43,6 +43,7 @@ class Command(AssayCommand):
             else:
                 known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
                 installation = Installation.here(options["binaries"])
+                is_generated = installation.has_own_key()  # else the environment gives it, also afterwards
                 contents = backup_restore(path, installation, known=known, progress=progress)
         written = f"{len(contents.members):,} files, {filesizeformat(contents.size)}, written at {contents.created}"
         if options["check"]:
@@ -51,10 +52,10 @@ class Command(AssayCommand):
         connection.close()
         call_command("migrate", verbosity=0)
         self.stdout.write(f"Restored {written}.")
-        if KEY not in contents.members and contents.key != installation.key_digest:
+        if contents.key != installation.key_digest and not (KEY in contents.members and is_generated):
             self.stdout.write(
-                "Its secret key is another one: providers' tokens and links of raters stay unreadable until it is "
-                "SECRET_KEY, or one of SECRET_KEY_FALLBACKS."
+                "Its secret key is another one than SECRET_KEY: providers' secrets and raters' links stay unreadable "
+                "until it is SECRET_KEY, or one of SECRET_KEY_FALLBACKS."
             )
         if settings.EMBEDDED_POSTGRES:
             self.stdout.write("Start it with: manage.py up")

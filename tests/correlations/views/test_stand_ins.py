@@ -151,6 +151,31 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     assert "could be shown" in answers[1].advice
 
 
+def test_a_judge_is_corrected_for_other_judges_and_not_for_metrics_or_for_the_same_scores_twice(honest: Study) -> None:
+    """Holm by hand: of two tests the smaller p is doubled, of one it stays."""
+    result = honest.read_result()
+    bleu, oracle = (
+        worth_of(result, 0, rate=1.0, same=1.0, lead=0.0, p=0.9),
+        (worth_of(result, 1, rate=0.6, same=0.7, lead=0.2, p=0.03)),
+    )
+    other = worth_of(result, 1, rate=0.6, same=0.7, lead=0.1, p=0.4)
+
+    def judged(*worth: RowWorth) -> StandInReport:
+        rows = (0, *[1] * (len(worth) - 1))
+        parts = {name: tuple(getattr(result, name)[row] for row in rows) for name in ("rows", "levels", "ceilings")}
+        found = stand_in_report(honest.project, replace(result, **parts, worth=worth), "crowd", 1)
+        assert found is not None
+        return found
+
+    alone, twice, beside = judged(bleu, oracle), judged(bleu, oracle, oracle), judged(bleu, oracle, other)
+
+    assert [each.chosen.lead_p for each in (alone, twice, beside)] == pytest.approx([0.03, 0.03, 0.06])
+    assert [stand_in_answer(each).verdict[:3] for each in (alone, twice, beside)] == ["Yes", "Yes", "Not"]
+    assert "(p = 0.030)" in stand_in_answer(alone).why
+    assert "(p = 0.060, corrected for 2 judges)" in stand_in_answer(beside).why
+    assert "after Holm over 2 judges" in stand_in_methods(beside, "")
+
+
 def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_table(
     study: Study, viewer, as_user
 ) -> None:

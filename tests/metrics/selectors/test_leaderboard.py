@@ -281,6 +281,32 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     assert "Raters" not in headline(board)
 
 
+def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_away(
+    world: World, manager, viewer, as_user
+) -> None:
+    bleu, length = finished_run(world, "bleu"), finished_run(world, "length")
+    rated(world)
+    judge, published = (imported(world, name) for name in ("gpt4_judge", "METEOR, published"))
+
+    assert board_runs(world.dataset).shown == [judge, bleu, published, length]
+
+    url, study = (
+        reverse(name, args=[world.project.slug]) for name in ("metrics:run-list", "correlations:study-create")
+    )
+    link = f'href="{study}?dataset={world.dataset.pk}">Start a study'
+    assert link in as_user(manager).get(url).content.decode()
+    assert link not in as_user(viewer).get(url).content.decode()
+
+
+def imported(world: World, name: str) -> ScoreRun:
+    rows = "".join(f"{system},item-{index},{index % 5}\n" for system in HYPOTHESES for index in range(40))
+    content, options = f"system,item,score\n{rows}".encode(), ImportOptions(name=name)
+    ((run, _),) = score_file_import(
+        dataset=world.dataset, by=None, filename="scores.csv", content=content, options=options
+    )
+    return run
+
+
 def test_systems_with_the_same_outputs_are_named_as_one(world: World) -> None:
     twin = System.objects.create(dataset=world.dataset, name="Twin")
     for source in list(ResponseSource.objects.filter(system=world.systems["Echo"])):
