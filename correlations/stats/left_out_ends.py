@@ -82,7 +82,7 @@ def _ends(given: GivenRatings, scores: Floats, item: Ints, whole: Floats, coeffi
     Only items that the raters who count rated are dealt, so that no group is empty.
     """
     counted = np.asarray(np.isfinite(whole).all(axis=0))
-    compared = (given.n_others > 0) & np.isfinite(scores[0])[given.item] & counted.any(axis=0)[given.rater]
+    compared = (given.n_others > 0) & np.isfinite(scores[0])[given.item] & np.asarray(counted.any(axis=0))[given.rater]
     outputs = np.unique(given.item[compared])
     names, place = np.unique(item[outputs], return_inverse=True)
     if names.size < FEWEST_ITEMS:
