@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.coverage import (
     agreement,
     campaign,
+    left_out,
     pooled,
     ranges,
     rater,
@@ -41,11 +42,21 @@ HEADINGS = {
     "share": "Held, or rejected",
     "claims": "Shown as",
 }
-CASES: tuple[Case, ...] = tuple(
-    case
-    for module in (weights, agreement, rater, campaign, systems, scores, studies, ranges, significance, worth, pooled)
-    for case in module.CASES
+MODULES = (
+    weights,
+    agreement,
+    rater,
+    campaign,
+    systems,
+    scores,
+    studies,
+    ranges,
+    significance,
+    left_out,
+    worth,
+    pooled,
 )
+CASES: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
 # Fields that look like an interval's and are none: ends of a scale or range, what a class of results holds
 # in general, and quantiles of simulated campaigns, which dry runs call by that name.
 NO_INTERVALS = {

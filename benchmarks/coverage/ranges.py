@@ -23,6 +23,7 @@ SPREAD = 0.4  # of systems' qualities
 DIFFICULTY, OUTPUT, NOISE = 0.5, 0.5, 0.8  # of items, of single outputs, and of a metric's scores of these
 SEVERITY, TASTE, CARE = 0.3, 0.2, 0.7  # of raters: in general, for a system, and from rating to rating
 DRAWS, TRIALS = 200, 800
+OF_STUDY = 500  # draws that a study has unless it is asked for others; the ends of fewer lie further in
 
 
 class Design(NamedTuple):
@@ -115,20 +116,20 @@ def observed(key: str, made: World) -> float:
 Of = Callable[[str, World, Design, Floats], tuple[float, Interval]]
 
 
-def trial(rng: np.random.Generator, *, design: Design, key: str, of: Of) -> Hits:
+def trial(rng: np.random.Generator, *, design: Design, key: str, of: Of, n_draws: int = DRAWS) -> Hits:
     made, seed = world(rng, design), int(rng.integers(2**31))
-    truth, interval = of(key, made, design, drawn(key, made, seed, of))
+    truth, interval = of(key, made, design, drawn(key, made, seed, of, n_draws))
     return held([interval.low], truth, [interval.high])
 
 
-def drawn(key: str, made: World, seed: int, of: Of) -> Floats:
+def drawn(key: str, made: World, seed: int, of: Of, n_draws: int = DRAWS) -> Floats:
     value, everything = ParameterValue(made.scores[..., None], _only, made.scores), np.ones(made.human.shape, bool)
     if of in (other_items, other_items_and_systems):
-        draws = joined([shard_draws([Drawn(value, everything)], made.human, seed=seed, number=0, size=DRAWS)])
+        draws = joined([shard_draws([Drawn(value, everything)], made.human, seed=seed, number=0, size=n_draws)])
         both = draws.over_items if of is other_items else draws.over_items_and_systems
         return np.asarray(both[key][0], np.float64)
     raters = None if of is other_systems else made.ratings
-    (found,) = system_draws([value], made.human, everything, raters=raters, seed=seed, n_draws=DRAWS)
+    (found,) = system_draws([value], made.human, everything, raters=raters, seed=seed, n_draws=n_draws)
     return _of_raters(found, of)[key]
 
 
@@ -162,13 +163,18 @@ KINDS: tuple[tuple[str, str, Of, str], ...] = (
 def _settings(of: Of) -> tuple[Setting, ...]:
     usual = [(key, design) for design in USUAL_DESIGNS for key in USUAL]
     return tuple(
-        Setting(
-            f"{COEFFICIENTS[key].symbol}, {design}",
-            partial(trial, design=design, key=key, of=of),
-            TRIALS,
-            WIDER if (of is other_systems and key != "pearson") or (of is other_items and design is PERFECT) else "",
-        )
-        for key, design in (*usual, *(("pearson", design) for design in OTHER_DESIGNS))
+        _setting(key, design, of) for key, design in (*usual, *(("pearson", design) for design in OTHER_DESIGNS))
+    )
+
+
+def _setting(key: str, design: Design, of: Of) -> Setting:
+    of_study = of is other_everything and key == "pearson" and design is USUAL_DESIGNS[1]
+    n_draws = OF_STUDY if of_study else DRAWS
+    return Setting(
+        f"{COEFFICIENTS[key].symbol}, {design}" + f", {n_draws} draws" * of_study,
+        partial(trial, design=design, key=key, of=of, n_draws=n_draws),
+        300 if of_study else TRIALS,
+        WIDER if (of is other_systems and key != "pearson") or (of is other_items and design is PERFECT) else "",
     )
 
 

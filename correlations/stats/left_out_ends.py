@@ -10,7 +10,7 @@ from scipy import special
 
 from correlations.stats.ceiling import ENOUGH_OUTPUTS, agreement_by_rater
 from correlations.stats.closeness import GivenRatings
-from correlations.stats.ranks import Bools, Floats
+from correlations.stats.ranks import Bools, Floats, Ints
 
 GROUPS = 20  # of items; each is left out once
 FEWEST_ITEMS = 2 * GROUPS
@@ -49,41 +49,56 @@ def left_out_ends(
     ratings, scores, enough
         As in ``leave_one_rater_out``.
     items : (N,) int
-        Any numbers; outputs of equal ones are left out together. Items are dealt to 20 groups in the order of their
-        numbers.
+        Any numbers; outputs of equal ones are left out together. For each metric the items of the outputs that it
+        scored and that a rater who counts and another one rated are dealt to 20 groups in the order of their numbers.
     coefficient : key of ``COEFFICIENTS``
 
     Returns
     -------
     tuple of M LeftOutEnds
-        NaN with fewer than 40 items, or if no rater counts. The raters are those that count with all items.
+        NaN with fewer than 40 such items, or if no rater counts. The raters are those that count with all items.
 
     References
     ----------
-    Kott, "The delete-a-group jackknife", Journal of Official Statistics 2001, equation 2: t with groups less 1 degrees
-    of freedom.
+    Kott, "The delete-a-group jackknife", Journal of Official Statistics 2001: of G groups the variance is (G - 1) / G
+    times the sum of squared distances of the estimates without a group from the estimate with all, and t has G - 1
+    degrees of freedom. So do the R packages EVER and survey (``mse=TRUE``); distances from the estimates' own mean,
+    which are smaller, take no bias into account.
     """
     given, of_metrics = GivenRatings.of(ratings), np.asarray(scores, dtype=np.float64)
-    names = np.unique(np.asarray(items), return_inverse=True)[1].ravel()
-    nowhere = (np.nan, np.nan)
-    if names.size == 0 or names.max() + 1 < FEWEST_ITEMS:
-        return (LeftOutEnds(nowhere, nowhere, nowhere),) * len(of_metrics)
+    item = np.asarray(items)
     whole = agreement_by_rater(given, of_metrics, [coefficient], enough)[:, 0]
+    masks, of_mask = np.unique(np.isfinite(of_metrics), axis=0, return_inverse=True)
+    ends = np.full((len(of_metrics), len(WIDEST), 2), np.nan)
+    for index in range(len(masks)):
+        rows = np.flatnonzero(of_mask.ravel() == index)
+        ends[rows] = _ends(given, of_metrics[rows], item, whole[:, rows], coefficient)
+    return tuple(LeftOutEnds(*((low, high) for low, high in each)) for each in ends.tolist())
+
+
+def _ends(given: GivenRatings, scores: Floats, item: Ints, whole: Floats, coefficient: str) -> Floats:
+    """Return the intervals (metrics, 3, 2) of metrics that score the same outputs, from what they are on all of them.
+
+    Only items that the raters who count rated are dealt, so that no group is empty.
+    """
     counted = np.asarray(np.isfinite(whole).all(axis=0))
+    compared = (given.n_others > 0) & np.isfinite(scores[0])[given.item] & np.asarray(counted.any(axis=0))[given.rater]
+    outputs = np.unique(given.item[compared])
+    names, place = np.unique(item[outputs], return_inverse=True)
+    if names.size < FEWEST_ITEMS:
+        return np.full((len(scores), len(WIDEST), 2), np.nan)
+    group = np.full(given.n_items, GROUPS)
+    group[outputs] = place.ravel() % GROUPS
     draws = []
-    for group in range(GROUPS):
-        kept = np.where(names % GROUPS == group, np.nan, of_metrics)
+    for left_out in range(GROUPS):
+        kept = np.where(group == left_out, np.nan, scores)
         draws.append(_means(agreement_by_rater(given, kept, [coefficient], 3)[:, 0], counted))
     estimate, without = _means(whole, counted), np.stack(draws)
-    error = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    error = np.sqrt((GROUPS - 1) / GROUPS * ((without - estimate) ** 2).sum(axis=0))
     reach = float(special.stdtrit(GROUPS - 1, 0.975)) * error
     cut = np.array(WIDEST)[:, None]
-    low, high = np.clip(estimate - reach, -cut, cut), np.clip(estimate + reach, -cut, cut)
-    ends = np.stack([low, high], axis=2)  # (3, metrics, 2)
-    return tuple(
-        LeftOutEnds(*(tuple(ends[place, row].tolist()) for place in range(len(WIDEST))))
-        for row in range(len(of_metrics))
-    )
+    both = np.stack([np.clip(estimate - reach, -cut, cut), np.clip(estimate + reach, -cut, cut)], axis=2)
+    return np.asarray(both.swapaxes(0, 1), dtype=np.float64)
 
 
 def _means(found: Floats, counted: Bools) -> Floats:

@@ -1,42 +1,51 @@
-"""How sure the agreement of a rater who is left out is: a jackknife over items, written as a loop."""
+"""How sure the agreement of a rater who is left out is.
+
+The expected ends were computed in R with survey 4.1-1 (Lumley), which has the delete-a-group jackknife as replicate
+weights of type JK1: ``svrepdesign(variables, repweights = 20/19 or 0 for item % 20, weights = 1, scale = 19/20,
+rscales = 1, mse = TRUE)``, ``withReplicates`` of mean weighted correlations (``cov.wt``), and ``qt(0.975, 19)`` errors
+to both sides. EVER (Zardetto), the package of Kott's jackknife, has the same formula in ``kottby.user``.
+"""
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from correlations.stats.left_out_ends import left_out_ends
+from correlations.stats.left_out_ends import LeftOutEnds, left_out_ends
 
-ITEMS = np.arange(120) // 2  # two outputs of each
-
-
-def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    quality = rng.normal(size=ITEMS.size)
-    return quality + rng.normal(size=(3, ITEMS.size)), quality + rng.normal(scale=0.5, size=ITEMS.size)
-
-
-def means(ratings: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """Return the mean Pearson's r with the mean of the others: of a rater, of the score, and their difference."""
-    others = [np.delete(ratings, rater, axis=0).mean(axis=0) for rater in range(len(ratings))]
-    rater = np.mean([stats.pearsonr(own, other)[0] for own, other in zip(ratings, others, strict=True)])
-    metric = np.mean([stats.pearsonr(score, other)[0] for other in others])
-    return np.array([rater, metric, metric - rater])
+OUTPUT = np.arange(120)
+ITEM = OUTPUT // 2  # two outputs of each
+QUALITY = OUTPUT * 37 % 101
+RATINGS = np.stack([QUALITY + OUTPUT * step % 83 for step in (29, 47, 71)]).astype(np.float64)
+SCORE = (QUALITY + OUTPUT * 13 % 61).astype(np.float64)
+IN_R = [
+    (0.69275662348, 0.79791463769),
+    (0.71446375758, 0.80504980156),
+    (-0.02390573429, 0.05274803226),
+]  # rater, metric, difference
 
 
-def test_the_ends_are_those_of_a_loop_that_leaves_out_a_twentieth_of_the_items() -> None:
-    """Kott (2001), equation 2."""
-    ratings, score = drawn(np.random.default_rng(4))
-    without = [means(ratings[:, group != ITEMS % 20], score[group != ITEMS % 20]) for group in range(20)]
-    error = np.sqrt(19 / 20 * ((np.array(without) - np.mean(without, axis=0)) ** 2).sum(axis=0))
-    reach = stats.t.ppf(0.975, 19) * error
-
-    (found,) = left_out_ends(ratings, score[None], ITEMS, coefficient="pearson")
-
-    expected = np.stack([means(ratings, score) - reach, means(ratings, score) + reach], axis=1)
-    assert np.array([found.rater, found.metric, found.difference]) == pytest.approx(expected)
+def ends(found: LeftOutEnds) -> np.ndarray:
+    return np.array([found.rater, found.metric, found.difference])
 
 
-def test_few_items_and_constant_scores_have_none() -> None:
-    ratings, score = drawn(np.random.default_rng(4))
-    (few,) = left_out_ends(ratings, score[None], ITEMS % 39, coefficient="pearson")
-    (constant,) = left_out_ends(ratings, np.ones((1, ITEMS.size)), ITEMS, coefficient="pearson")
-    assert np.isnan([few.rater, few.difference, constant.metric]).all()
+def test_the_ends_are_those_of_another_package() -> None:
+    (found,) = left_out_ends(RATINGS, SCORE[None], ITEM, coefficient="pearson")
+    assert ends(found) == pytest.approx(np.array(IN_R), abs=1e-10)
+
+
+def test_only_items_with_scores_and_several_raters_are_counted_and_dealt() -> None:
+    """Ten times as many items of which every tenth is scored would all fall into two groups of twenty."""
+    wide = OUTPUT.size * 10
+    ratings, scores = np.full((4, wide), np.nan), np.full((2, wide), np.nan)
+    ratings[:3] = np.random.default_rng(3).normal(size=(3, wide))
+    ratings[:3, ::10], scores[0, ::10] = RATINGS, SCORE
+    scores[1, : 39 * 20 : 10] = SCORE[: 39 * 2]  # 39 items
+    scores[1, -1], ratings[:, -1] = 50, [np.nan, np.nan, np.nan, 50]  # and one that a single rater rated
+    every_tenth, few = left_out_ends(ratings, scores, np.arange(wide) // 20 * 10, coefficient="pearson")
+    assert ends(every_tenth) == pytest.approx(np.array(IN_R), abs=1e-10)
+    assert np.isnan(ends(few)).all()
+
+
+def test_constant_scores_and_raters_who_rated_too_little_have_none() -> None:
+    (constant,) = left_out_ends(RATINGS, np.ones((1, OUTPUT.size)), ITEM, coefficient="pearson")
+    (few,) = left_out_ends(RATINGS, SCORE[None], ITEM, coefficient="pearson", enough=OUTPUT.size + 1)
+    assert np.isnan([ends(constant), ends(few)]).all()
