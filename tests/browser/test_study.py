@@ -60,7 +60,7 @@ def test_a_study_from_the_form_to_the_files(live_server, worker, world, new_page
         page.get_by_role("link", name="CSV table").locator("visible=true").click()
     rows = list(csv.DictReader(io.StringIO(file.value.path().read_text("utf-8-sig"))))
     assert len(rows) == 9
-    assert f"{float(rows[0]['rho']):.3f}" == shown
+    assert f"{max(float(row['rho']) for row in rows):.3f}" == shown, "the page begins with the highest"
 
     page.get_by_label("Download Correlation with the raters, by metric").click()
     with page.expect_download() as file:

@@ -34,7 +34,7 @@ COUNTED = {"assay_request_seconds_bucket", "assay_request_seconds_count"}  # by 
 def scrape(client: Client, settings: Settings, db: None) -> Scrape:
     settings.METRICS_TOKEN = "a-token"
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pgmq.create('celery'), pgmq.send('celery', '{}')")
+        cursor.execute("SELECT pgmq.create('monitored'), pgmq.send('monitored', '{}')")
 
     def read() -> Samples:
         answer = client.get("/metrics", headers={"Authorization": "Bearer a-token"})
@@ -73,7 +73,7 @@ def test_slots_jobs_queues_and_parts_are_counted(scrape: Scrape, project: Projec
     assert value(held, "assay_slots", state="leased") == 1
     assert value(samples, "assay_campaigns_running") == 1
     assert value(samples, "assay_jobs", kind="study", state="failed") == 0
-    assert value(samples, "assay_queue_messages", queue="celery") == 1
+    assert value(samples, "assay_queue_messages", queue="monitored") == 1
     assert value(samples, "assay_part_ok", part="database") == 1
     assert value(samples, "assay_part_ok", part="scheduler") == 0  # none runs here
     assert COUNTED | {"up"} | {name for name, _ in samples} >= names_in_alerts()
