@@ -179,16 +179,27 @@ def test_a_judge_is_corrected_for_other_judges_and_not_for_metrics_or_for_the_sa
 def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_table(
     study: Study, viewer, as_user
 ) -> None:
-    human = study.read_result().ceilings[1].coefficients["spearman"]
+    """The file has scores for 39 items: one fewer than the intervals need."""
+    result = study.read_result()
+    human = result.ceilings[1].coefficients["spearman"]
 
     page = as_user(viewer).get(address(study)).content.decode()
 
+    assert human.metric_ends is None
     assert (
-        f"ρ with the other raters is {human.metric:.2f} [{human.metric_ends[0]:.2f}, {human.metric_ends[1]:.2f}] for "
-        f"Oracle and {human.one_rater:.2f} [" in page
+        f"ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for one rater (means over "
+        "3 raters, each left out once). Both are estimates without an interval: fewer than 40 items" in page
     )
-    assert human.difference_ends[0] > 0
-    assert "Both are estimates, with 95% intervals over items, for these raters: it agrees with the others more" in page
+    known = replace(human, metric_ends=(0.8, 0.9), one_rater_ends=(0.6, 0.7), difference_ends=(0.1, 0.3))
+    ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
+    report = stand_in_report(study.project, replace(result, ceilings=(result.ceilings[0], ceiling)), "crowd", 1)
+    assert report is not None
+    sentence = stand_in_answer(report).one_rater
+    assert f"is {human.metric:.2f} [0.80, 0.90] for Oracle and {human.one_rater:.2f} [0.60, 0.70] for" in sentence
+    assert (
+        "Both are estimates, with 95% intervals over items, for these raters: it agrees with the others more"
+        in sentence
+    )
     assert f"{address(study, 'study-detail')}#ceilings" in page
     assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
 
