@@ -55,12 +55,13 @@ def open_card(page: Page) -> None:
 def look(page: Page) -> None:
     """Preview a file of scores."""
     page.get_by_label("Name of the metric").fill("Word overlap")
-    page.get_by_label("Lowest possible score").fill("0")
-    page.get_by_label("Highest possible score").fill("1")
     page.get_by_label("Where the scores come from").fill("Jaccard’s index of the words of output and message")
     page.locator("input[type=file]").set_input_files(SCORES)
     page.get_by_role("button", name="Upload and preview").click()
     expect(page.get_by_role("button", name="Import it")).to_be_visible()
+    page.locator("input[name^=scale-][value=range]").check()
+    for end, value in (("low", "0"), ("high", "1")):
+        page.locator(f"input[name^={end}-]").fill(value)
 
 
 def store(page: Page) -> None:
