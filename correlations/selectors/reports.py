@@ -363,13 +363,13 @@ def forest_caption(result: StudyResult) -> str:
 
 
 def rows_in_order(result: StudyResult) -> list[int]:
-    """Return the places of the rows in the order of the chart and of every table of rows: the closest first."""
-    places = range(len(result.rows))
-    return sorted(places, key=lambda place: _sorting(result.lead_value(result.rows[place])), reverse=True)
+    """Return the positions of the rows in the order of the chart and of every table of rows: the closest first."""
+    positions = range(len(result.rows))
+    return sorted(positions, key=lambda position: _sorting(result.lead_value(result.rows[position])), reverse=True)
 
 
 def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
-    rows = [(result.rows[place], result.ceilings[place]) for place in rows_in_order(result)]
+    rows = [(result.rows[position], result.ceilings[position]) for position in rows_in_order(result)]
     return [
         ForestRow(
             metric=row.label,
