@@ -43,25 +43,27 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         ctx: Any, values: Tensor, weights: Tensor, state_weights: Tensor, bias: Tensor, state_bias: Tensor, packed: Any
     ) -> Tensor:
         counts, size = packed.counts, state_weights.shape[1]
-        inputs = _times(values, weights.t()).add_(bias)
         # What the sigmoids are taken of, and the state's part of the candidate: a state's products are added in place.
-        gates = torch.cat([inputs[:, : 2 * size], values.new_zeros(len(values), size)], dim=1).add_(state_bias)
+        gates, input_part = values.new_empty(len(values), 3 * size), values.new_empty(len(values), size)
+        gates[:, 2 * size :] = state_bias[2 * size :]
+        _plus_times((bias + state_bias)[: 2 * size], values, weights[: 2 * size].t(), gates[:, : 2 * size])
+        _plus_times(bias[2 * size :], values, weights[2 * size :].t(), input_part)
         both = values.new_empty(len(values), 2 * size)  # reset and update gate
         candidate, states = values.new_empty(len(values), size), values.new_empty(len(values), size)
         low = _is_low(values)
         transposed = state_weights.bfloat16().t() if low else state_weights.t()
         hidden = values.new_zeros(counts[0], size)
-        of_tokens = [gates, gates[:, : 2 * size], gates[:, 2 * size :], inputs[:, 2 * size :]]
+        of_tokens = [gates, gates[:, : 2 * size], gates[:, 2 * size :], input_part]
         of_tokens += [both, both[:, :size], both[:, size:], candidate, states]
         for step, rows in enumerate(zip(*(each.split(counts) for each in of_tokens), strict=True)):
-            row_gates, of_both, state_part, input_part, row_both, reset, update, row_candidate, row_states = rows
+            row_gates, of_both, state_part, row_input_part, row_both, reset, update, row_candidate, row_states = rows
             before = hidden[: len(row_gates)]
             if step and low:
                 row_gates.add_(before.bfloat16() @ transposed)
             elif step:  # before the first token a state is all zeros
                 row_gates.addmm_(before, transposed)
             torch.sigmoid(of_both, out=row_both)
-            torch.addcmul(input_part, reset, state_part, out=row_candidate).tanh_()
+            torch.addcmul(row_input_part, reset, state_part, out=row_candidate).tanh_()
             hidden = torch.lerp(row_candidate, before, update, out=row_states)
         ctx.save_for_backward(values, weights, state_weights, gates[:, 2 * size :], both, candidate, states)
         ctx.packed = packed
@@ -72,7 +74,9 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         values, weights, state_weights, candidate_gates, both, candidate, states = ctx.saved_tensors
         counts, size = ctx.packed.counts, state_weights.shape[1]
         n = counts[0]
-        before = torch.cat([states.new_zeros(n, size), states[ctx.packed.previous]])
+        before = torch.empty_like(states)
+        before[:n] = 0.0
+        torch.index_select(states, 0, ctx.packed.previous, out=before[n:])
         reset, update = both[:, :size], both[:, size:]
         # What the gradient of a state is multiplied by on its way into each gate; of the candidate's the state's part.
         factors = values.new_empty(len(values), 3, size)
@@ -173,7 +177,7 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         if rng is not None and self.options.dropout:
             # NumPy draws a tenth as long as PyTorch.
             drawn = torch.from_numpy(rng.random(tuple(values.shape), dtype=np.float32))
-            values = values * (drawn >= self.options.dropout).to(values.dtype).div_(1 - self.options.dropout)
+            values = values * drawn.ge_(self.options.dropout).div_(1 - self.options.dropout)
         layer_of = Gru.apply if self.options.cell == "gru" else self._lstm
         for layer in range(self.options.layers):
             parts = [self.get_parameter(f"{name}_{part}_{layer}") for part in ENCODER_PARTS]
@@ -267,6 +271,14 @@ class Optimizer:
 def _times(rows: Tensor, matrix: Tensor) -> Tensor:
     """Return the product of many rows (N, k) with a matrix (k, m), of bfloat16 within `in_one_thread("bfloat16")`."""
     return (_low_rows(rows) @ matrix.bfloat16())[: len(rows)].float() if _is_low(rows) else rows @ matrix
+
+
+def _plus_times(bias: Tensor, rows: Tensor, matrix: Tensor, out: Tensor) -> None:
+    """Write the sum of a bias (m) and the product of rows (N, k) with a matrix (k, m) to ``out``; as `_times`."""
+    if _is_low(rows):
+        torch.add(_times(rows, matrix), bias, out=out)
+    else:
+        torch.addmm(bias, rows, matrix, out=out)
 
 
 def _summed(first: Tensor, second: Tensor) -> Tensor:
