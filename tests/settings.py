@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -26,6 +27,8 @@ if "DATABASE_URL" not in os.environ:
     import atexit
 
     atexit.register(discard)
+    # A run that is asked to end by SIGTERM takes down its fixtures and its server, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 os.environ.setdefault("SECRET_KEY", "tests-only-0123456789-0123456789-0123456789")
 os.environ.setdefault("LOG_LEVEL", "WARNING")
