@@ -76,12 +76,16 @@ class Met:
         """Return which comparisons are of this system and by a rater."""
         return self._of(system) & self.by_rater
 
+    def between(self, system: int, other: int) -> BoolArray:
+        """Return which comparisons are of these two."""
+        return self._of(system) & self._of(other)
+
     def share(self, system: int) -> Share:
         return Share(*(float(values[system]) for values in self.shares))
 
     def won(self, system: int, other: int | None = None) -> Won:
         """Return how often a system won against another, or against all."""
-        own = self._of(system) if other is None else self._of(system) & self._of(other)
+        own = self._of(system) if other is None else self.between(system, other)
         identical = float(self.weight[own & ~self.by_rater].sum()) if self.by_rater.any() else 0.0
         sign = (np.where(self.first == system, 1, -1) * self.outcome)[own & self.by_rater]
         return Won(int((sign > 0).sum()), int((sign == 0).sum()), int((sign < 0).sum()), round(identical, 6))

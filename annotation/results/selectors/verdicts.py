@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from math import isnan, nan
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, Criterion
 from annotation.ranking import bradley_terry, bradley_terry_certainty, clusters, rank_ranges, standardised, system_means
+from annotation.ranking.bradley_terry import BradleyTerry, Certainty
 from annotation.ranking.family import ALPHA
 from annotation.ranking.standardised import furthest_mean
 from annotation.rating.selectors.duplicates import Groups, as_one
@@ -336,6 +338,59 @@ def _standardised(
     return ends
 
 
+@dataclass(frozen=True)
+class _Comparisons:
+    """What comparisons say of each system, and of every two; ``rater`` is of each comparison, None if unknown."""
+
+    names: Sequence[str]
+    met: Met
+    fit: BradleyTerry
+    certainty: Certainty
+    rater: IntArray | None
+
+    def systems(self, order: IntArray) -> list[SystemVerdict]:
+        fit, certainty, adjusted = self.fit, self.certainty, self.certainty.adjusted
+        better = fit.strengths[:, None] > fit.strengths
+        ranges, groups = rank_ranges(adjusted, better), clusters(adjusted, better, order)
+        return [
+            SystemVerdict(
+                name=self.names[i],
+                estimate=float(fit.strengths[i]),
+                low=float(certainty.low[i]),
+                high=float(certainty.high[i]),
+                first_rank=int(ranges[i][0]),
+                last_rank=int(ranges[i][1]),
+                cluster=int(groups[i]) + 1,
+                ratings=int((own := self.met.judged(i)).sum()),
+                raters=0 if self.rater is None else int(np.unique(self.rater[own]).size),
+                items=int(np.unique(self.met.item[own]).size),
+                **self.met.share(i)._asdict(),
+                **self.met.won(i)._asdict(),
+            )
+            for i in order.tolist()
+        ]
+
+    def pairs(self, order: IntArray) -> list[PairVerdict]:
+        """Return every two, the one that comes first in this order before the other."""
+        certainty = self.certainty
+        return [
+            PairVerdict(
+                self.names[i],
+                self.names[j],
+                float(self.fit.strengths[i] - self.fit.strengths[j]),
+                float(certainty.family_low[i, j]),
+                float(certainty.family_high[i, j]),
+                p=float(certainty.p_values[i, j]),
+                adjusted=float(certainty.adjusted[i, j]),
+                items=int(np.unique(self.met.item[self.met.between(i, j)]).size),
+                single_low=float(certainty.difference_low[i, j]),
+                single_high=float(certainty.difference_high[i, j]),
+                **self.met.won(i, j)._asdict(),
+            )
+            for i, j in combinations(order.tolist(), 2)
+        ]
+
+
 def _by_comparisons(
     rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]
 ) -> CriterionVerdict:
@@ -344,57 +399,15 @@ def _by_comparisons(
     names, both = _named(np.concatenate([compared.first, compared.second]), rated.names)
     first, second = both[: compared.first.size], both[compared.first.size :]
     met = Met(first, second, compared, len(names), raters_known=rated.raters_known)
-    item, n = met.item, len(names)
     rater = compared.rater if rated.raters_known else None
     outcome, weight = compared.outcome, compared.weight
-    fit = bradley_terry(first, second, outcome, n_systems=n, order_effect=True, weight=weight)
+    fit = bradley_terry(first, second, outcome, n_systems=len(names), order_effect=True, weight=weight)
     if fit.reason:
-        fit = bradley_terry(first, second, outcome, n_systems=n, weight=weight)
-    certainty = bradley_terry_certainty(fit, first, second, outcome, item=item, rater=rater, weight=weight)
-    adjusted = certainty.adjusted
-    better = fit.strengths[:, None] > fit.strengths
+        fit = bradley_terry(first, second, outcome, n_systems=len(names), weight=weight)
+    certainty = bradley_terry_certainty(fit, first, second, outcome, item=met.item, rater=rater, weight=weight)
     order = np.argsort(-(met.shares[0] if fit.reason else fit.strengths), kind="stable")
-    ranges, groups = rank_ranges(adjusted, better), clusters(adjusted, better, order)
-    systems = []
-    for i in order.tolist():
-        own = met.judged(i)
-        systems.append(
-            SystemVerdict(
-                name=names[i],
-                estimate=float(fit.strengths[i]),
-                low=float(certainty.low[i]),
-                high=float(certainty.high[i]),
-                first_rank=int(ranges[i][0]),
-                last_rank=int(ranges[i][1]),
-                cluster=int(groups[i]) + 1,
-                ratings=int(own.sum()),
-                raters=int(np.unique(compared.rater[own]).size) if rated.raters_known else 0,
-                items=int(np.unique(item[own]).size),
-                **met.share(i)._asdict(),
-                **met.won(i)._asdict(),
-            )
-        )
-    pairs = []
-    for place, i in enumerate(order.tolist()):
-        for j in order[place + 1 :].tolist():
-            of_pair = ((first == i) & (second == j)) | ((first == j) & (second == i))
-            apart = float(fit.strengths[i] - fit.strengths[j])
-            ends = certainty.family_low[i, j], certainty.family_high[i, j]
-            pairs.append(
-                PairVerdict(
-                    names[i],
-                    names[j],
-                    apart,
-                    float(ends[0]),
-                    float(ends[1]),
-                    p=float(certainty.p_values[i, j]),
-                    adjusted=float(adjusted[i, j]),
-                    items=int(np.unique(item[of_pair]).size),
-                    single_low=float(certainty.difference_low[i, j]),
-                    single_high=float(certainty.difference_high[i, j]),
-                    **met.won(i, j)._asdict(),
-                )
-            )
+    of = _Comparisons(names, met, fit, certainty, rater)
+    systems, pairs = of.systems(order), of.pairs(order)
     parts = [[names[i] for i in np.flatnonzero(fit.components == part)] for part in np.unique(fit.components)]
     return _verdict(
         criteria[0],
