@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.models import JobState, Project
@@ -19,8 +20,13 @@ from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison
 from correlations.services.execution import study_execute
+from correlations.specification import Specification
 from metrics.models import ScoreRun
+from metrics.scoring.metric import Metric
+from metrics.scoring.settings import departures
+from metrics.selectors.usual import UsualSettings
 from metrics.services.score_imports import ImportOptions, score_file_import
+from tests.annotation.worlds.rated import make_response
 from tests.correlations.two_datasets import joint_specification, joint_study, renamed_world
 from tests.metrics.world import HYPOTHESES, World, make_world
 
@@ -110,7 +116,7 @@ def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
         if bound.value() not in (None, False)  # as a browser sends what it is shown
     }
     data |= {"name": "Both", "metrics": ["bleu", "sbleu"], "assignments": 3, "bootstrap": 20, "unit_size": 2}
-    data |= {"tokenize": "whitespace"}  # as a specification without one has it; the form proposes 13a
+    data |= {"tokenize": "whitespace"}  # as a specification without one has it; usual are 13a, and BLEU smoothed
     del data["sweeps"]
 
     def answer(**changes: object) -> str:
@@ -135,6 +141,51 @@ def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
     del specification["datasets"][1]["unit_size"]
     json_form = reverse("correlations:study-from-specification", args=[project.slug])
     assert client.post(json_form, {"text": json.dumps(specification), "name": "Both"})["Location"] == location
+
+
+def test_metrics_have_their_usual_settings_as_in_the_form_of_one_data_set(
+    specification: dict, manager, as_user, project: Project
+) -> None:
+    """Without weights BLEU's and chrF's are sacrebleu's, without departures; with weights all have ΔBLEU's order."""
+    for dataset in project.datasets.all():
+        make_response(dataset.items.first(), "A cat sat on the roof.", "human")  # a reference of the data set itself
+    client, address = as_user(manager), reverse("correlations:study-joint-start", args=[project.slug])
+    usual = "The usual settings, the same as in one click on New score run: order"
+    page = client.get(address).content.decode()
+    assert f"{usual} 2, 13a tokens, lowercase (order and case as in Galley et al., 2015)" in page
+    assert 'href="?references=own"' in page
+    page = client.get(f"{address}?references=own").content.decode()
+    assert f"{usual} 4, 13a tokens, case kept (as in sacreBLEU)" in page
+    assert 'href="?references=own"' not in page
+    names = ["bleu", "sbleu", "chrf", "rouge_l"]
+
+    def found(*, plain: bool, **changes: object) -> dict[str, Metric]:
+        first = JointStudyForm(None, project=project, plain=plain)
+        bounds = [*first, *(bound for part in first.parts for bound in part)]
+        data = QueryDict(mutable=True)
+        values = {bound.html_name: bound.value() for bound in bounds} | {"name": "Both", "metrics": names} | changes
+        values |= {part["used"].html_name: "on" for part in first.parts}
+        for name, value in values.items():
+            data.setlist(name, value if isinstance(value, list) else [] if value in (None, False) else [value])
+        form = JointStudyForm(data, project=project, plain=plain)
+        assert form.is_valid(), form.problems
+        given = form.arguments()["specification"]
+        parts = given.pop("datasets")
+        cats, old = (Specification.from_mapping(given | part) for part in parts)
+        assert cats.metrics == old.metrics
+        return {metric.name: metric for metric in cats.built_metrics()}
+
+    plain = UsualSettings("13a", plain=True)
+    own = found(plain=True)
+    assert {name: own[name].parameters() for name in names} == {name: plain.parameters(name) for name in names}
+    assert [departures(own[name].signature()) for name in names] == [[], [], [], []]
+    assert [own[name].lowercase for name in names] == [False, False, False, True]
+    weighted = UsualSettings("13a", plain=False)
+    both = found(plain=False)
+    assert {name: both[name].parameters() for name in names} == {name: weighted.parameters(name) for name in names}
+    changed = found(plain=True, tokenize="intl")
+    assert {changed[name].tokenize for name in names if name != "chrf"} == {"intl"}
+    assert changed["bleu"].smoothing == "exp", "the order, the tokeniser and the case alone hold for all"
 
 
 def test_a_comparison_is_kept_and_the_command_runs_all(
