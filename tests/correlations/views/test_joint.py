@@ -16,6 +16,7 @@ from django.urls import reverse
 from annotation.models import JobState, Project
 from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy, Study
+from correlations.overview import joint_findings
 from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison
@@ -100,6 +101,23 @@ def test_the_latex_compiles(viewer, as_user, project: Project, tmp_path: Path) -
         assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]
     overfull = re.findall(r"Overfull \\hbox \((\d+)", (tmp_path / "report.log").read_text(errors="replace"))
     assert not [points for points in map(int, overfull) if points > 60]
+
+
+def test_the_front_page_has_what_the_studies_say_together(viewer, as_user, project: Project) -> None:
+    joint = joint_study(project)
+    together = plain(joint_comparison(joint))
+    (finding,) = joint_findings(project, 3)
+    assert finding.text.startswith(together["sentence"])
+    for row in together["rows"]:  # both share the first rank
+        value, (low, high) = row["pooled"]["value"], row["pooled"]["interval"]
+        assert f"is {value:.2f}, 95% interval [{low:.2f}, {high:.2f}], for " in finding.text.replace("and ", "is ")
+    assert finding.sure.startswith("Average ranks nearer than 1.39 cannot be told apart")
+    page = as_user(viewer).get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
+    assert finding.url in page
+    assert "Pooled over the data sets, Spearman’s ρ with the raters is 0." in page
+
+    Study.objects.filter(pk=joint.studies.first().pk).update(state=JobState.QUEUED, finished_at=None)
+    assert not list(joint_findings(project, 3))
 
 
 def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
