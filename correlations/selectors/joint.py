@@ -18,6 +18,7 @@ from correlations.selectors.documents import study_document
 from correlations.stats.intervals import Interval
 from metrics.scoring import VERSION
 
+MOST_COLUMNS = 3  # of data sets, in a printed table
 STARTED = [state for state in CampaignState if state != CampaignState.DRAFT]
 
 
@@ -107,6 +108,9 @@ def printed_joint_report(joint: JointStudy, compared: Compared) -> Document:
 
 
 def _grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
+    """Return a column for each data set, or a row if there are more than fit beside each other on a page."""
+    if len(compared.studies) > MOST_COLUMNS:
+        return _long_grid(compared, notes)
     names = [study.dataset.name for study in compared.studies]
     columns = [Column("Metric"), Column("References"), *(Column(name, is_number=True) for name in names)]
     columns += [Column("Pooled", is_number=True)] if compared.pools else []
@@ -114,6 +118,20 @@ def _grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
     caption = f"{compared.coefficient.label} with 95% intervals over items, by data set."
     rows = tuple(_row(compared, line) for line in compared.shared)
     return Grid("by-data-set", caption, tuple(columns), rows, notes)
+
+
+def _long_grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
+    symbol = compared.coefficient.symbol
+    columns = (Column("Metric"), Column("References"), Column("Data set"), Column(symbol, is_number=True))
+    names = [study.dataset.name for study in compared.studies]
+    names += [words.POOLED] if compared.pools else []
+    names += ["Average rank"] if compared.ranked else []
+    rows: list[tuple[str, ...]] = []
+    for line in compared.shared:
+        label, references, *cells = _row(compared, line)
+        rows += [(label, references, name, cell) for name, cell in zip(names, cells, strict=True)]
+    caption = f"{compared.coefficient.label} with 95% intervals over items, by data set."
+    return Grid("by-data-set", caption, columns, tuple(rows), notes)
 
 
 def _row(compared: Compared, line: Line) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from annotation.transfer.services.imports import project_import_create, project_
 from correlations.models import JointStudy, Study, StudyVerification
 from correlations.results.report import JointDocument, ReportError, read_report, sha256_of
 from correlations.selectors.joint import joint_comparison
+from correlations.services.joint_studies import joint_study_create
 from correlations.services.joint_verification import report_project, report_verify
 from correlations.services.reports import joint_report_file
 from correlations.services.verification import verification_lines
@@ -64,6 +65,11 @@ def test_where_the_archive_was_imported_every_number_is_the_same(report: Report,
     Study.objects.filter(project=job.project).update(result={})  # no stored result is read
     assert not job.project.joint_studies.exists()
     assert lines(report, job.project) == ["equal"]
+
+    # The studies came with the archive, and what is over them is requested again: signatures are of content.
+    specification = report["specification"]
+    again, new = joint_study_create(project=job.project, name="Both", specification=specification, by=manager)
+    assert (again.signature, new) == (joint.signature, [])
 
     # Elsewhere, the project is known by the studies that came with the archive.
     Project.objects.filter(pk=joint.project_id).update(slug="other", is_sandbox=True)

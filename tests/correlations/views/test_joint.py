@@ -1,11 +1,13 @@
 """One request over several data sets: a study of each, pooled values and ranks, on the page, as files, by the API."""
 
+import copy
 import io
 import json
 import re
 import shutil
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison
 from correlations.services.execution import study_execute
+from correlations.services.reports import joint_report_file
 from correlations.specification import Specification
 from metrics.models import ScoreRun
 from metrics.scoring.metric import Metric
@@ -85,11 +88,25 @@ def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_toge
     assert client.get(f"{api}{joint.pk}/comparison/").json() == json.loads(json.dumps(together))
 
 
+def of_another_dataset(study: Study, number: int) -> Study:
+    """Return a copy of a study as if it were of another data set; it is not stored."""
+    other, dataset = copy.copy(study), copy.copy(study.dataset)
+    dataset.pk, dataset.name = dataset.pk + 1000 * number, f"{dataset.name} {number + 1}"
+    other.dataset = dataset
+    return other
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: Debian's texlive-latex-recommended has one")
-def test_the_latex_compiles(viewer, as_user, project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [1, 4])
+def test_the_latex_compiles(project: Project, tmp_path: Path, times: int) -> None:
+    """Of two data sets, and as if there were eight."""
     joint = joint_study(project)
-    address = reverse("correlations:study-joint-report", args=[project.slug, joint.pk, "zip"])
-    with zipfile.ZipFile(io.BytesIO(as_user(viewer).get(address).content)) as archive:
+    compared = joint_comparison(joint)
+    assert compared is not None
+    lines = [replace(line, cells=list(line.cells) * times) for line in compared.lines]
+    studies = [of_another_dataset(study, number) for number in range(times) for study in compared.studies]
+    compared = replace(compared, studies=studies, results=list(compared.results) * times, lines=lines)
+    with zipfile.ZipFile(io.BytesIO(joint_report_file(joint, compared, "zip"))) as archive:
         assert {"tables/by-data-set.tex", "figures/by-data-set.pdf"} <= set(archive.namelist())
         archive.extractall(tmp_path)
     packages, body = "\\usepackage{array,booktabs}", "\\input{tables/by-data-set}"
