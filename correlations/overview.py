@@ -13,8 +13,10 @@ from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.study import StudyResult
+from correlations.selectors import compared_words
 from correlations.selectors.changes import changes_since, question_of
 from correlations.selectors.headlines import Headline, study_headline
+from correlations.selectors.joint import joint_comparison
 from correlations.selectors.levels import too_few_systems
 from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.parameter_reports import SweepReport
@@ -23,6 +25,7 @@ from correlations.selectors.stand_in_words import stand_in_finding, stand_in_jud
 from correlations.selectors.tuned import MARK
 
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
+JOINT_READ = 2  # over several data sets, each of which is a study to read
 
 
 def study_findings(project: Project, most: int) -> Iterator[Finding]:
@@ -40,6 +43,19 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs]))
             tokens = tokens_of_row(study, headline.best.row)
             yield Finding("Study", at, text, _with_changes(study, _sure(result, headline, tokens)), url)
+
+
+def joint_findings(project: Project, most: int) -> Iterator[Finding]:
+    """Yield what the newest studies over several data sets say together, of those whose studies are all done."""
+    for joint in project.joint_studies.order_by("-pk")[: min(most, JOINT_READ)]:
+        compared = joint_comparison(joint)
+        if compared is None or not (pooled := compared_words.pooled_sentence(compared)):
+            continue
+        at: Any = max(study.finished_at for study in compared.studies if study.finished_at)
+        url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
+        sure = compared_words.rank_note(compared) or "Compared with no other metric"
+        text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
+        yield Finding("Study", at, text, sure.removesuffix("."), url)
 
 
 def _newest_of_each_question(studies: Iterable[Study]) -> Iterator[Study]:
@@ -144,7 +160,7 @@ register_contents(
     uses=[campaign_uses],
 )
 register(
-    findings=[study_findings, stand_in_findings, parameter_findings],
+    findings=[study_findings, joint_findings, stand_in_findings, parameter_findings],
     setbacks=[study_setback],
     jobs=[
         JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),

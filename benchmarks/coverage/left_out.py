@@ -29,6 +29,7 @@ class Design(NamedTuple):
     raters: int
     k: int  # ratings of each output
     samples: int = 25  # of each crowd's ratings
+    crowds: int = CROWDS
 
     def __str__(self) -> str:
         rated = f"a panel of {self.k}" if self.k == self.raters else f"{self.k} of {self.raters} raters each"
@@ -71,8 +72,8 @@ CASES = (
         "correlations.stats.left_out_ends.left_out_ends",
         (),
         tuple(
-            Setting(f"{COEFFICIENTS[key].symbol}, {design}", partial(trial, design=design, key=key), CROWDS)
-            for design in (Design(60, 3, 3), Design(100, 10, 3), Design(400, 40, 3, samples=5))
+            Setting(f"{COEFFICIENTS[key].symbol}, {design}", partial(trial, design=design, key=key), design.crowds)
+            for design in (Design(60, 3, 3), Design(100, 10, 3), Design(400, 40, 3, samples=5, crowds=70))
             for key in ("spearman", "pearson", "kendall")
         ),
         "95% interval, these raters",

@@ -173,7 +173,7 @@ def _setting(key: str, design: Design, of: Of) -> Setting:
     return Setting(
         f"{COEFFICIENTS[key].symbol}, {design}" + f", {n_draws} draws" * of_study,
         partial(trial, design=design, key=key, of=of, n_draws=n_draws),
-        300 if of_study else TRIALS,
+        1400 if of_study else TRIALS,
         WIDER if (of is other_systems and key != "pearson") or (of is other_items and design is PERFECT) else "",
     )
 

@@ -176,6 +176,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "A tie up to": "The difference in score, ε, up to which two outputs are tied: the best one for these pairs.",
         "As sure as raters": "How near its p-values for pairs of systems are to the raters': soft pairwise accuracy.",
     },
+    "ranking-pairs": {
+        "One system": "Pairs of outputs of one system that the metric orders, or ties, as the raters do.",
+        "One system, with ties": "The same if scores that differ little are a tie, one threshold for all systems.",
+        "Any two": "Pairs of any two outputs, of whatever system and item.",
+        "Any two, with ties": "The same if scores that differ little are a tie.",
+        "Outputs": "That are paired. If they are very many, some are drawn: 400,000 pairs say enough.",
+    },
     "ceilings": {
         "Metric, units": "The metric's correlation with the raters, as in the table above.",
         "Halves of raters": "How far the mean ratings of two random halves of the raters correlate, over units.",

@@ -241,12 +241,22 @@ class FittedScoresSerializer(SameRatingSerializer):
     """A judge's scores put on the raters' scale by straight lines, as a metric's are, in place of a rater."""
 
 
+class PairsRightSerializer(serializers.Serializer[Any]):
+    pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy.")
+    calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
+    held_out = serializers.FloatField(allow_null=True, help_text="With epsilon chosen on other systems, if it is.")
+    epsilon = serializers.FloatField(allow_null=True)
+    outputs = serializers.IntegerField(help_text="That are paired; of very many some are drawn.")
+
+
 class RankingSerializer(serializers.Serializer[Any]):
     pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy within items.")
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
     held_out = serializers.FloatField(allow_null=True, help_text="The same with epsilon chosen on other items.")
     epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
     soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
+    within_systems = PairsRightSerializer(allow_null=True, help_text="Over pairs of outputs of one system.")
+    over_all = PairsRightSerializer(allow_null=True, help_text="Over pairs of any two outputs.")
 
 
 class RowWorthSerializer(serializers.Serializer[Any]):

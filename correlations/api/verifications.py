@@ -20,7 +20,10 @@ from correlations.tasks import verify
 class DifferenceSerializer(serializers.Serializer[Any]):
     """A value that the two results do not share; "nothing" for a side that has none."""
 
-    path = serializers.CharField(help_text="In the result: `rows[0].rho.value`.")
+    path = serializers.CharField(
+        help_text="In the result: `rows[0].rho.value`; of a report over several data sets with the data set before it, "
+        "or `Together`: `Cats: rows[0].rho.value`."
+    )
     then = serializers.JSONField(help_text="In the report.")
     now = serializers.JSONField()
 
@@ -59,7 +62,7 @@ class VerificationRequestSerializer(Strict, serializers.Serializer[Any]):
     study = serializers.IntegerField(required=False, min_value=1, help_text="A study of this project that is done.")
     parameter_study = serializers.IntegerField(required=False, min_value=1, help_text="Likewise a parameter study.")
     report = serializers.DictField(
-        required=False, help_text="The JSON report of a study or a parameter study, from any installation."
+        required=False, help_text="The JSON report of a study of any kind, from any installation."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -15,13 +15,15 @@ from annotation.core.numbers import counted
 from annotation.models import Dataset, Project, Release
 from annotation.references.releases.selectors.releases import finished_releases, release_name
 from correlations.forms.base import StudyBaseForm
-from correlations.forms.metric_entries import metric_entries, metrics_of_lines, subsets_of
-from correlations.forms.studies import OPTIONAL, StudyForm
+from correlations.forms.metric_entries import are_usual, metric_entries, metrics_of_lines, subsets_of, ticked_entries
+from correlations.forms.studies import AS_USUAL, CHOSEN_BELOW, OPTIONAL, StudyForm, usual_note
 from correlations.selectors.compared import MOST_STUDIES
 from correlations.selectors.joint import datasets_to_study
 from correlations.selectors.metrics import RUN, Offered, offered_metrics
 from correlations.services.joint_studies import DATASETS, named_twice
+from metrics.scoring.settings import SHARED
 from metrics.selectors.scripts import proposed_tokenizer
+from metrics.selectors.usual import UsualSettings
 
 FIELD_OF_DATASET = re.compile(rf"{DATASETS}\.(\d+)\.(\w+)")
 OWN = "own"  # the choice of a data set's own references
@@ -45,17 +47,20 @@ class DatasetPart(StudyBaseForm):
 
     MAIN = ("references", "campaigns", "criteria", "systems", "scores")
 
-    def __init__(self, data: QueryDict | None, dataset: Dataset, releases: Sequence[Release]) -> None:
+    def __init__(
+        self, data: QueryDict | None, dataset: Dataset, releases: Sequence[Release], *, plain: bool = False
+    ) -> None:
         self.releases = {release_name(release): release for release in releases}
         prefix = f"dataset-{dataset.pk}"
-        chosen = OWN if data is None else data.get(f"{prefix}-references", OWN)
-        first = next(iter(self.releases.values()), None) if data is None else self.releases.get(chosen)
+        newest = OWN if plain else next(iter(self.releases), OWN)
+        chosen = newest if data is None else data.get(f"{prefix}-references", OWN)
+        first = self.releases.get(chosen)
         super().__init__(data, dataset=dataset, release=first, prefix=prefix)
         del self.fields["name"]
         self.fields["used"].label = dataset.name
         labels = [(name, f"{release} ({name})") for name, release in self.releases.items()]
         offer_choices(self, "references", [*labels, (OWN, "none: all references count alike")])
-        self.initial["references"] = next(iter(self.releases), OWN)
+        self.initial["references"] = newest
         if not labels:
             del self.fields["references"]
         self.offered = offered_metrics(self.project, dataset, weighted=bool(self.releases))
@@ -63,8 +68,8 @@ class DatasetPart(StudyBaseForm):
         offer_choices(self, "scores", [(each.value, f"{each.label} ({each.summary})") for each in runs])
         self.names_of_scores = {each.value: each.label for each in runs}
         # The newest of each name: runs are listed newest first.
-        newest = {each.label: each.value for each in reversed(runs)}
-        self.initial["scores"] = [each.value for each in runs if newest[each.label] == each.value]
+        latest = {each.label: each.value for each in reversed(runs)}
+        self.initial["scores"] = [each.value for each in runs if latest[each.label] == each.value]
         if not runs:
             del self.fields["scores"]
 
@@ -105,30 +110,44 @@ class DatasetPart(StudyBaseForm):
 
 
 class JointStudyForm(RefusableForm):
-    """A study's name, metrics and design, and a part for each data set that could be one of it."""
+    """A study's name, metrics and design, and a part for each data set that could be one of it.
+
+    ``plain`` begins with the data sets' own references. A metric has the same settings on all data sets, or it is not
+    one metric over them: the usual ones with weights, unless none of the data sets begins with any.
+    """
 
     name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
     metrics = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
     metric_lines = StudyForm.base_fields["metric_lines"]
     subsets = StudyForm.base_fields["subsets"]
 
-    def __init__(self, data: QueryDict | None, *, project: Project) -> None:
+    def __init__(self, data: QueryDict | None, *, project: Project, plain: bool = False) -> None:
         super().__init__(data)
         self.project = project
         self.fields |= {name: deepcopy(StudyForm.base_fields[name]) for name in SETTINGS}
         releases = list(finished_releases(project))
         self.parts = [
-            DatasetPart(data, dataset, [each for each in releases if each.reference_set.dataset_id == dataset.pk])
-            for dataset in datasets_to_study(project)
+            DatasetPart(data, each, [of for of in releases if of.reference_set.dataset_id == each.pk], plain=plain)
+            for each in datasets_to_study(project)
         ]
+        self.is_weighted = any(part.initial["references"] != OWN for part in self.parts)
+        self.may_be_plain = self.is_weighted and not plain
         self.offered = _offered(self.parts)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
-        proposals = {proposed_tokenizer(part.dataset) for part in self.parts}
-        if len(proposals) == 1:
-            self.fields["tokenize"].initial = proposals.pop()
-        usual = StudyForm.base_fields["metrics"].initial
-        self.initial.update(metrics=[value for value, _ in metrics if value in usual], subsets="all")
+        self.usual = _usual_settings(self.parts, plain=not self.is_weighted)
+        for parameter, name in SHARED.items():
+            self.fields[name].initial = self.usual.shared[parameter]
+        self.fields["order"].help_text = AS_USUAL
+        ticked = StudyForm.base_fields["metrics"].initial
+        self.initial.update(metrics=[value for value, _ in metrics if value in ticked], subsets="all")
+
+    @property
+    def settings_note(self) -> str:
+        """Return in words which settings ticked metrics have."""
+        if not are_usual(self.usual, {name: self[name].value() for name in SHARED.values()}):
+            return CHOSEN_BELOW
+        return usual_note(self.usual, [value for value, _ in self.fields["metrics"].choices])  # type: ignore[attr-defined]
 
     @property
     def used(self) -> list[DatasetPart]:
@@ -167,7 +186,8 @@ class JointStudyForm(RefusableForm):
         shared = {name: self.cleaned_data[name] for name in SETTINGS}
         shared = {name: value for name, value in shared.items() if name not in OPTIONAL or value}
         shared["subsets"] = subsets_of(self.cleaned_data["subsets"])
-        metrics = [*metric_entries(self.cleaned_data["metrics"]), *self.cleaned_data["metric_lines"]]
+        ticked = ticked_entries(self.usual, self.cleaned_data["metrics"], self.cleaned_data)
+        metrics = [*ticked, *self.cleaned_data["metric_lines"]]
         datasets = [
             part.specification() | {"metrics": [*metrics, *metric_entries(part.imported)]} for part in self.used
         ]
@@ -194,6 +214,13 @@ class JointStudyForm(RefusableForm):
         """Return what is wrong in no field, and which data sets have a marked field."""
         marked = [f"{part.dataset}: see the marked fields." for part in self.used if self.is_bound and part.errors]
         return [*map(str, self.errors.get(NON_FIELD_ERRORS, ())), *marked]
+
+
+def _usual_settings(parts: Sequence[DatasetPart], *, plain: bool) -> UsualSettings:
+    """Return the usual settings on all data sets; tokens are split at spaces if one tokeniser does not suit all."""
+    proposals = {proposed_tokenizer(part.dataset) for part in parts}
+    tokenize = proposals.pop() if len(proposals) == 1 else StudyForm.base_fields["tokenize"].initial
+    return UsualSettings(tokenize, plain=plain)
 
 
 def _offered(parts: Sequence[DatasetPart]) -> dict[str, list[Offered]]:

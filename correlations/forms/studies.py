@@ -10,7 +10,13 @@ from annotation.core.forms import offer_choices
 from annotation.models import Dataset, JobState, Release
 from annotation.references.sets.selectors import reasons_not_to_score
 from correlations.forms.base import StudyBaseForm
-from correlations.forms.metric_entries import metric_entries, metrics_of_lines, subsets_of
+from correlations.forms.metric_entries import (
+    are_usual,
+    metrics_of_lines,
+    special_of_ticked,
+    subsets_of,
+    ticked_entries,
+)
 from correlations.models import Study
 from correlations.selectors.metrics import RUN, offered_metrics
 from correlations.selectors.run_settings import RunSettings, settings_of_runs, unusual_in_words, unusual_runs
@@ -25,7 +31,7 @@ from metrics.scoring.settings import SHARED, special_parameters
 from metrics.scoring.texts import TOKENIZERS
 from metrics.selectors.copies import RULE, copies_sentence, systems_that_copy
 from metrics.selectors.scripts import dataset_script
-from metrics.selectors.usual import usual_settings_on
+from metrics.selectors.usual import UsualSettings, usual_settings_on
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
 SAME_SETTINGS = (  # that a study like another one begins with
@@ -35,6 +41,7 @@ SAME_SETTINGS = (  # that a study like another one begins with
 AS_USUAL = (
     "Unchanged, each metric has its usual order, tokeniser and case; if you change one of these, they hold for all."
 )
+CHOSEN_BELOW = "Every ticked metric has the order, tokeniser and case chosen below, not its usual ones."
 AS_SCORED = "scores"  # in an address: begin with the settings of the score runs
 PLAIN_SUBSETS = (
     "Which references of the data set the metrics read, one row of the table each. All count alike; weights come from "
@@ -192,14 +199,11 @@ class StudyForm(StudyBaseForm):
         """Say which settings these metrics have if they are ticked, and which scores have others."""
         if as_scored:
             self.settings_note = "The settings of the runs that Scores shows, which are not all the usual ones."
-        elif self._are_usual({name: self[name].value() for name in SHARED.values()}):
-            usual = self.usual.sentence(offered)
-            self.settings_note = f"The usual settings, the same as in one click on New score run: {usual}."
+        elif are_usual(self.usual, {name: self[name].value() for name in SHARED.values()}):
+            self.settings_note = usual_note(self.usual, offered)
             self.other_settings = unusual_in_words(unusual_runs(self.dataset, self.release, self.usual))
         else:
-            self.settings_note = (
-                "Every ticked metric has the order, tokeniser and case chosen below, not its usual ones."
-            )
+            self.settings_note = CHOSEN_BELOW
 
     def _begin_as_scored(self, scored: RunSettings) -> None:
         """Begin with the settings of the runs that *Scores* shows."""
@@ -208,7 +212,7 @@ class StudyForm(StudyBaseForm):
         special = {
             name: parameters
             for name, parameters in scored.special.items()
-            if name in ticked and parameters != self._special_of_ticked(name, scored.shared)
+            if name in ticked and parameters != special_of_ticked(self.usual, name, scored.shared)
         }
         self.initial["metrics"] = [value for value in ticked if value not in special]
         self.initial["metric_lines"] = "\n".join(_written(name, parameters) for name, parameters in special.items())
@@ -219,7 +223,7 @@ class StudyForm(StudyBaseForm):
         same = {name: spec[name] for name in SAME_SETTINGS if name in spec}
         offered = {each.value for group in self.offered.values() for each in group if not each.missing}
         computed = [entry for entry in spec["metrics"] if entry["name"] != External.name]
-        ticked = {name: self._special_of_ticked(name, spec) for name in offered if name in METRICS}
+        ticked = {name: special_of_ticked(self.usual, name, spec) for name in offered if name in METRICS}
         usual = [entry["name"] for entry in computed if ticked.get(entry["name"]) == _special(entry, spec)]
         lines = [_line(entry, spec) for entry in computed if entry["name"] not in usual]
         imported = [value for value in self.initial["metrics"] if value.startswith(RUN)]
@@ -270,20 +274,6 @@ class StudyForm(StudyBaseForm):
             pairs.append(known)
         return pairs
 
-    def _special_of_ticked(self, name: str, shared: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a ticked metric has besides the study's order, tokeniser and case, and its defaults.
-
-        If a person chose another order, tokeniser or case, these hold for all metrics; the rest stays as usual.
-        """
-        special = self.usual.special_parameters(name)
-        if self._are_usual(shared):
-            return special
-        return {parameter: value for parameter, value in special.items() if parameter not in SHARED}
-
-    def _are_usual(self, shared: Mapping[str, Any]) -> bool:
-        """Return whether a study's order, tokeniser and case, as values or as a browser sends them, are usual."""
-        return all(str(shared[name]) == str(self.usual.shared[parameter]) for parameter, name in SHARED.items())
-
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if not (self.cleaned_data.get("metrics") or self.cleaned_data.get("metric_lines") or self.errors):
@@ -294,14 +284,14 @@ class StudyForm(StudyBaseForm):
         given = {name: value for name, value in self.cleaned_data.items() if name not in ("name", "metric_lines")}
         given = {name: value for name, value in given.items() if name not in OPTIONAL or value}
         subsets = subsets_of(self.cleaned_data["subsets"])
-        ticked = [
-            {"name": each, "parameters": special}
-            if isinstance(each, str) and (special := self._special_of_ticked(each, self.cleaned_data))
-            else each
-            for each in metric_entries(self.cleaned_data["metrics"])
-        ]
+        ticked = ticked_entries(self.usual, self.cleaned_data["metrics"], self.cleaned_data)
         metrics = [*ticked, *self.cleaned_data["metric_lines"]]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
+
+
+def usual_note(usual: UsualSettings, offered: Sequence[str]) -> str:
+    """Return the usual settings of the offered metrics in words."""
+    return f"The usual settings, the same as in one click on New score run: {usual.sentence(offered)}."
 
 
 def _runs_of(study: Study) -> set[str]:

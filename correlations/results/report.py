@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 from annotation.core.canonical import canonical_json
 
-JOINT = "assay-joint-study-report/1"  # the format of a report over several data sets, which holds those of its studies
 MOST_RATINGS = 2**31
 
 
@@ -44,6 +43,11 @@ class Report:
         return str(self.study["signature"])
 
     @property
+    def name(self) -> str:
+        """Return the study's name."""
+        return str(self.study.get("name", ""))
+
+    @property
     def hashes(self) -> dict[str, str]:
         """Return the hashes by which a changed document is noticed."""
         return {"specification": sha256_of(self.specification), "result": sha256_of(self.result)}
@@ -54,20 +58,12 @@ class Report:
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """Read a document, and check that nothing in it was changed after it was written."""
-        if _format_of(data) != cls.FORMAT:
-            raise _other_format(data, cls)
-        kinds = {field.name: str(field.type).split("[")[0] for field in fields(cls)}
-        for name, kind in kinds.items():
-            accepted = {"str": str, "int": int, "list": list, "Mapping": Mapping}[kind]
-            if not isinstance(data.get(name), accepted):
-                raise ReportError(f"{name}: found {str(data.get(name))[:40]!r}; accepted: what a report holds there")
-        document = cls(**{name: data[name] for name in kinds})
+        _check_form(data, cls)
+        document = cls(**{field.name: data[field.name] for field in fields(cls)})
         if not isinstance(document.study.get("signature"), str):
             raise ReportError("study: found no signature; accepted: that of a report")
         _check_named(document.named)
-        for name, digest in document.hashes.items():
-            if data.get("hashes", {}).get(name) != digest:
-                raise ReportError(f"the {name} was changed after the report was written: its hash is not the one named")
+        _check_hashes(document.hashes, data)
         return document
 
 
@@ -90,10 +86,48 @@ class ParameterDocument(Report):
     OF: ClassVar[str] = "a parameter study"
 
 
-DOCUMENTS: tuple[type[Report], ...] = (StudyDocument, ParameterDocument)
+@dataclass(frozen=True, kw_only=True)
+class JointDocument:
+    """The report of a study over several data sets: the reports of its studies, and what these say together."""
+
+    FORMAT: ClassVar[str] = "assay-joint-study-report/1"
+    OF: ClassVar[str] = "a study over several data sets"
+
+    assay: str
+    project: Mapping[str, Any]
+    name: str
+    signature: str
+    specification: Mapping[str, Any]
+    result: Mapping[str, Any]
+    reports: list[StudyDocument]
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """Return the hashes by which a changed document is noticed; each of its reports has its own."""
+        return {"specification": sha256_of(self.specification), "result": sha256_of(self.result)}
+
+    def to_json(self) -> dict[str, Any]:
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"format": self.FORMAT, **plain, "reports": [each.to_json() for each in self.reports]} | {
+            "hashes": self.hashes
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Read a document and the reports within it, and check that nothing was changed after it was written."""
+        _check_form(data, cls)
+        if len(data["reports"]) < 2:
+            raise ReportError("reports: found fewer than two; accepted: those of the studies of each data set")
+        given = {field.name: data[field.name] for field in fields(cls)}
+        document = cls(**given | {"reports": [StudyDocument.from_json(report) for report in data["reports"]]})
+        _check_hashes(document.hashes, data)
+        return document
 
 
-def read_report(data: Any) -> Report:
+DOCUMENTS: tuple[type[Report] | type[JointDocument], ...] = (StudyDocument, ParameterDocument, JointDocument)
+
+
+def read_report(data: Any) -> Report | JointDocument:
     """Read the report of a study of any kind."""
     kind = next((kind for kind in DOCUMENTS if _format_of(data) == kind.FORMAT), None)
     if kind is None:
@@ -101,21 +135,34 @@ def read_report(data: Any) -> Report:
     return kind.from_json(data)
 
 
-def read_reports(data: Any) -> list[Report]:
-    """Read the report of a study of any kind, or those that the report over several data sets holds."""
-    if _format_of(data) != JOINT:
-        return [read_report(data)]
-    reports = data.get("reports")
-    if not isinstance(reports, list) or not reports:
-        raise ReportError("reports: found none; accepted: those of the studies of each data set")
-    return [read_report(report) for report in reports]
+def joint_signature(signatures: Iterable[str]) -> str:
+    """Return the signature of the study over the data sets of these studies."""
+    return sha256_of({"studies": sorted(signatures)})
 
 
 def _format_of(data: Any) -> Any:
     return data.get("format") if isinstance(data, Mapping) else None
 
 
-def _other_format(data: Any, *accepted: type[Report]) -> ReportError:
+def _check_form(data: Any, kind: type[Report] | type[JointDocument]) -> None:
+    """Refuse data of another format, or whose fields are of other types than the kind's."""
+    if _format_of(data) != kind.FORMAT:
+        raise _other_format(data, kind)
+    for field in fields(kind):
+        accepted = {"str": str, "int": int, "list": list, "Mapping": Mapping}[str(field.type).split("[")[0]]
+        if not isinstance(data.get(field.name), accepted):
+            found = str(data.get(field.name))[:40]
+            raise ReportError(f"{field.name}: found {found!r}; accepted: what a report holds there")
+
+
+def _check_hashes(hashes: Mapping[str, str], data: Mapping[str, Any]) -> None:
+    given = data.get("hashes")
+    for name, digest in hashes.items():
+        if not isinstance(given, Mapping) or given.get(name) != digest:
+            raise ReportError(f"the {name} was changed after the report was written: its hash is not the one named")
+
+
+def _other_format(data: Any, *accepted: type[Report] | type[JointDocument]) -> ReportError:
     found = data.get("format") if isinstance(data, Mapping) else type(data).__name__
     known = ", or ".join(f"{kind.FORMAT}, the JSON report of {kind.OF}" for kind in accepted)
     return ReportError(f"found the format {found!r}; accepted: {known}")

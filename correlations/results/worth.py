@@ -126,11 +126,26 @@ class FittedScores:
 
 
 @dataclass(frozen=True)
+class PairsRight:
+    """How many pairs of outputs the row has right, and with ties calibrated on these very pairs; of how many outputs.
+
+    ``held_out`` has epsilon chosen on other systems; None if the pairs are not those of single systems.
+    """
+
+    pairwise: float | None
+    calibrated: float | None
+    held_out: float | None
+    epsilon: float | None
+    outputs: int
+
+
+@dataclass(frozen=True)
 class Ranking:
     """How well the row ranks systems: within items, with ties calibrated, and by its certainty of each pair.
 
     ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie;
-    ``held_out`` does so with epsilon chosen on other items.
+    ``held_out`` does so with epsilon chosen on other items. ``within_systems`` pairs outputs of one system, and
+    ``over_all`` any two outputs; both are None in a result made before this version.
     """
 
     pairwise: float | None
@@ -138,6 +153,8 @@ class Ranking:
     held_out: float | None
     epsilon: float | None
     soft: float | None
+    within_systems: PairsRight | None = None
+    over_all: PairsRight | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any
 from annotation.core.charts import Spec, Theme
 from annotation.core.latex import escape
 from annotation.core.numbers import counted, decimals, finite_or_none
+from annotation.core.prose import enumerated
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.selectors.compared import ONE_DATASET, Compared, Line
 from correlations.stats.intervals import NOWHERE, Interval
@@ -36,6 +37,27 @@ def _ranks(compared: Compared) -> str:
         return f"Over {over} {' and '.join(first)} share the first rank on average ({decimals(mean, 1)})."
     leading = "all" if leads == n else "none" if not leads else f"{leads:,}"
     return f"Over {over} {first[0]} ranks first on average ({decimals(mean, 1)}); it leads on {leading} of them."
+
+
+def pooled_sentence(compared: Compared) -> str:
+    """Return the pooled values of the rows with the first rank on average, or of the only row; empty if none is."""
+    lines = compared.shared
+    if ranked := compared.ranked:
+        averages = zip(ranked.lines, ranked.ranks.means.tolist(), strict=True)
+        lines = [line for line, average in averages if average == float(ranked.ranks.means.min())]
+    pooled = [
+        f"{decimals(line.pooled.value)}{_interval_of(line.pooled)} for {compared.named(line)}"
+        for line in lines
+        if line.pooled is not None and line.pooled.reason is None
+    ]
+    if not pooled:
+        return ""
+    return f"Pooled over the data sets, {compared.coefficient.label} with the raters is {enumerated(pooled)}."
+
+
+def _interval_of(pooled: Pooled) -> str:
+    low, high = pooled.interval
+    return "" if math.isnan(low) else f", 95% interval [{decimals(low)}, {decimals(high)}],"
 
 
 def rank_note(compared: Compared) -> str:

@@ -8,7 +8,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import raters_are_known
-from correlations.selectors.levels import levels_report
+from correlations.selectors.levels import LevelsReport, levels_report
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -37,7 +37,7 @@ class Headline:
     metric: str
     claim: str
     outputs: str  # agreement over single outputs; empty if that is undefined
-    doubts: list[str]  # what does not differ from it, the baselines first
+    doubts: list[str]  # which system carries the result, then what does not differ from it, the baselines first
     levels: str  # which rows are highest over systems and over outputs, if these are others
     copies: str  # that a system's outputs are references themselves; empty if none is
     trained: str = ""  # that its model was trained on these outputs
@@ -81,7 +81,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     best = best_row(result)
     if best is None:
         return None
-    tested = _tested(result, best)
+    tested, levels = _tested(result, best), levels_report(result, None)
+    carried = "" if levels is None else levels.carried_result
     return Headline(
         best=best,
         coefficient=result.lead,
@@ -89,8 +90,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
         f"{_limit(result, best)}.",
         outputs=_outputs(result, best),
-        doubts=_doubts(result, best, tested),
-        levels=_levels(result, best),
+        doubts=[*filter(None, [carried]), *_doubts(result, best, tested)],
+        levels=_levels(levels, best),
         copies=copies_in_words(result),
         trained=trained_sentence(study, best.row),
     )
@@ -147,12 +148,11 @@ def _outputs(result: StudyResult, best: BestRow) -> str:
     return "" if value is None else f"For single outputs its Pearson’s r is {decimals(value)}."
 
 
-def _levels(result: StudyResult, best: BestRow) -> str:
+def _levels(report: LevelsReport | None, best: BestRow) -> str:
     """Return which other rows are shown to be highest over systems and over outputs, as the page of levels names them.
 
     A row that gives the same numbers as the best one there, or that others may well exceed, is not named.
     """
-    report = levels_report(result, None)
     if report is None:
         return ""
     here = next(row for row in report.rows if row.index == best.index)

@@ -1,9 +1,8 @@
 """Studies over several data sets: how far their studies are, and what these say together."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from django.db.models import Count, Prefetch, QuerySet
 
@@ -12,13 +11,14 @@ from annotation.core.numbers import counted, decimals
 from annotation.models import CampaignState, Dataset, JobState, Project
 from correlations.documents.model import Block, Chart, Code, Column, Document, Facts, Grid, Paragraph, Section
 from correlations.models import JointStudy, Study
-from correlations.results.report import JOINT, sha256_of
+from correlations.results.report import JointDocument
 from correlations.selectors import compared_words as words
 from correlations.selectors.compared import Compared, Line, compared_studies
-from correlations.selectors.documents import stored_document
+from correlations.selectors.documents import study_document
 from correlations.stats.intervals import Interval
 from metrics.scoring import VERSION
 
+MOST_COLUMNS = 3  # of data sets, in a printed table
 STARTED = [state for state in CampaignState if state != CampaignState.DRAFT]
 
 
@@ -58,21 +58,17 @@ def joint_comparison(joint: JointStudy, coefficient: str | None = None) -> Compa
     return compared and replace(compared, by_dataset=True)
 
 
-def joint_document(joint: JointStudy, compared: Compared) -> dict[str, Any]:
-    """Return the JSON report: the request, all that the page says, and the report of each study."""
-    result = words.plain(compared)
-    specification: Mapping[str, Any] = joint.specification
-    return {
-        "format": JOINT,
-        "assay": VERSION,
-        "project": {"name": joint.project.name, "slug": joint.project.slug},
-        "name": joint.name,
-        "signature": joint.signature,
-        "specification": specification,
-        "result": result,
-        "reports": [stored_document(study).to_json() for study in compared.studies],
-        "hashes": {"specification": sha256_of(specification), "result": sha256_of(result)},
-    }
+def joint_document(joint: JointStudy, compared: Compared) -> JointDocument:
+    """Return the report as a document: the request, all that the page says, and the report of each study."""
+    return JointDocument(
+        assay=VERSION,
+        project={"name": joint.project.name, "slug": joint.project.slug},
+        name=joint.name,
+        signature=joint.signature,
+        specification=joint.specification,
+        result=words.plain(compared),
+        reports=[study_document(study, study.read_result()) for study in compared.studies],
+    )
 
 
 def printed_joint_report(joint: JointStudy, compared: Compared) -> Document:
@@ -112,6 +108,9 @@ def printed_joint_report(joint: JointStudy, compared: Compared) -> Document:
 
 
 def _grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
+    """Return a column for each data set, or a row if there are more than fit beside each other on a page."""
+    if len(compared.studies) > MOST_COLUMNS:
+        return _long_grid(compared, notes)
     names = [study.dataset.name for study in compared.studies]
     columns = [Column("Metric"), Column("References"), *(Column(name, is_number=True) for name in names)]
     columns += [Column("Pooled", is_number=True)] if compared.pools else []
@@ -119,6 +118,20 @@ def _grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
     caption = f"{compared.coefficient.label} with 95% intervals over items, by data set."
     rows = tuple(_row(compared, line) for line in compared.shared)
     return Grid("by-data-set", caption, tuple(columns), rows, notes)
+
+
+def _long_grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
+    symbol = compared.coefficient.symbol
+    columns = (Column("Metric"), Column("References"), Column("Data set"), Column(symbol, is_number=True))
+    names = [study.dataset.name for study in compared.studies]
+    names += [words.POOLED] if compared.pools else []
+    names += ["Average rank"] if compared.ranked else []
+    rows: list[tuple[str, ...]] = []
+    for line in compared.shared:
+        label, references, *cells = _row(compared, line)
+        rows += [(label, references, name, cell) for name, cell in zip(names, cells, strict=True)]
+    caption = f"{compared.coefficient.label} with 95% intervals over items, by data set."
+    return Grid("by-data-set", caption, columns, tuple(rows), notes)
 
 
 def _row(compared: Compared, line: Line) -> tuple[str, ...]:

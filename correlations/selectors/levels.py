@@ -223,6 +223,22 @@ class LevelsReport:
         )
 
     @property
+    def carried_result(self) -> str:
+        """Return which system carries the highest coefficient over systems, for a lead; empty if none does.
+
+        What may be chance as a whole is no result that one system could carry.
+        """
+        if not self.carried or self.best is None or self.best.system.without is None:
+            return ""
+        value, p, without = self.best.lead.value or 0.0, self.best.lead.p, self.best.without
+        if p is None or p > SIGNIFICANT or (without is not None and without > value):
+            return ""
+        return (
+            f"Over systems one system carries the result: the highest r, that of {self.best.name}, is "
+            f"{decimals(value)}, and without {self.best.system.without.system} it is {_shown(without)}."
+        )
+
+    @property
     def n_systems(self) -> int:
         return len(self.chosen.system.systems)
 

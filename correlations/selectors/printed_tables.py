@@ -146,7 +146,8 @@ def ceiling_grid(result: StudyResult) -> Grid:
 
 
 def ranking_grid(result: StudyResult) -> Grid:
-    columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters"))
+    others = ("pairs within systems", "of all outputs")
+    columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters", *others))
     rows = tuple(
         (
             *names(row),
@@ -154,13 +155,17 @@ def ranking_grid(result: StudyResult) -> Grid:
             percent(worth.ranking.calibrated),
             number(worth.ranking.epsilon),
             percent(worth.ranking.soft),
+            *(
+                percent(None if pairs is None else pairs.calibrated)
+                for pairs in (worth.ranking.within_systems, worth.ranking.over_all)
+            ),
         )
         for row, worth in zip(result.rows, result.worth, strict=True)
     )
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
         "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
-        "pairwise accuracy over systems."
+        "pairwise accuracy over systems. Last: pairs of outputs of one system, and of any two outputs, with ties."
     )
     return Grid("ranking", caption, columns, rows)
 

@@ -1,15 +1,14 @@
 """One study over several data sets: a study of each is made or found, and compared with the others."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
 
-from annotation.core.canonical import canonical_json
 from annotation.models import Project, User
 from correlations.errors import StudyRefused
 from correlations.models import JointStudy, Study
+from correlations.results.report import joint_signature
 from correlations.selectors.compared import MOST_STUDIES
 from correlations.services.studies import settled_study, study_store
 from correlations.specification import Specification
@@ -55,7 +54,7 @@ def joint_study_of(*, project: Project, name: str, studies: Sequence[Study], by:
     twice = next((each for each in names if names.count(each) > 1), None)
     if twice is not None:
         raise StudyRefused.of(DATASETS, f"found {twice} twice; accepted: each data set once, or its items count twice")
-    digest = hashlib.sha256(canonical_json({"studies": sorted(study.signature for study in studies)})).hexdigest()
+    digest = joint_signature(study.signature for study in studies)
     joint, created = JointStudy.objects.get_or_create(
         project=project,
         signature=digest,

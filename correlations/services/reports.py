@@ -87,7 +87,11 @@ def _size_key(study: Study | ParameterStudy, ending: str) -> str:
 
 def joint_report_file(joint: JointStudy, compared: Compared, ending: str) -> bytes:
     """Return the report of a study over several data sets as a file of ``FILES``."""
-    printed, data = partial(printed_joint_report, joint, compared), partial(joint_document, joint, compared)
+    printed = partial(printed_joint_report, joint, compared)
+
+    def data() -> Mapping[str, Any]:
+        return joint_document(joint, compared).to_json()
+
     return FILES[ending].write(Printable(printed, data, max(filter(None, (s.finished_at for s in compared.studies)))))
 
 

@@ -12,7 +12,6 @@ from annotation.models import Campaign, Project, Release
 from annotation.rating.selectors.ratings import rating_log
 from annotation.references.releases.selectors.releases import finished_releases, release_name, release_named
 from annotation.references.releases.services.releases import stored_content_hash
-from correlations.errors import StudyError
 from correlations.models import ParameterStudy, Study
 from correlations.results.codec import Result
 from correlations.results.differences import Difference, differences
@@ -124,11 +123,24 @@ _KINDS: Mapping[type[Report], _Kind] = {
 }
 
 
+@dataclass(frozen=True)
+class Recomputed:
+    """A report compared with its study as it is computed here; the study is None if it cannot be."""
+
+    found: Verification
+    study: Study | ParameterStudy | None
+
+
 def study_verify(document: Report, project: Project, *, progress: Progress = noop) -> Verification:
     """Compute the report's study from the texts and ratings of a project, and compare; nothing is stored.
 
     Ratings that were sent after those that the report counts are not counted.
     """
+    return study_recompute(document, project, progress=progress).found
+
+
+def study_recompute(document: Report, project: Project, *, progress: Progress = noop) -> Recomputed:
+    """Return what `study_verify` finds, and the study with its result; it is not stored."""
     found = _Findings()
     _compare_versions(document, found)
     specification = _with_release(document, project, found)
@@ -136,32 +148,14 @@ def study_verify(document: Report, project: Project, *, progress: Progress = noo
         settled = _KINDS[type(document)].settle(project, specification)
         _compare_texts(document, settled, found)
         last = _last_rating(document, settled.inputs.campaigns, found)
-        now = _computed(document, settled, last, progress)
+        study = _computed(document, settled, last, progress)
     except AnnotationError as error:
         reason = f"The study cannot be computed here. {error.message}"
         # A missing release was named already.
         changed = found.changed if found.changed and "release" in error.fields else [*found.changed, reason]
-        return Verification(project, changed, found.notes, [], computed=False)
-    different = list(islice(differences(document.result, now), MOST_LISTED))
-    return Verification(project, found.changed, found.notes, different, computed=True)
-
-
-def report_project(document: Report, slug: str = "") -> Project:
-    """Return the project to verify in: the named one, else one with the report's study, else one of its slug."""
-    projects = Project.objects.filter(is_sandbox=False)
-    if slug:
-        named = projects.filter(slug=slug).first()
-        if named is None:
-            raise StudyError(f"No project has the slug {slug!r}.")
-        return named
-    field = "studies" if isinstance(document, StudyDocument) else "parameter_studies"
-    known = projects.filter(**{f"{field}__signature": document.signature}).order_by("pk")
-    of_slug = projects.filter(slug=document.project.get("slug"))
-    found = (known & of_slug).first() or known.first() or of_slug.first()
-    if found is None:
-        name = document.project.get("name")
-        raise StudyError(f"No project here holds the study or is called {name!r}; name one with --project.")
-    return found
+        return Recomputed(Verification(project, changed, found.notes, [], computed=False), None)
+    different = list(islice(differences(document.result, study.result), MOST_LISTED))
+    return Recomputed(Verification(project, found.changed, found.notes, different, computed=True), study)
 
 
 def _compare_versions(document: Report, found: _Findings) -> None:
@@ -233,15 +227,18 @@ def _last_rating(document: Report, campaigns: Sequence[Campaign], found: _Findin
     return last
 
 
-def _computed(document: Report, settled: _Settled, last: int, progress: Progress) -> dict[str, Any]:
-    """Return the result as of the report's ratings, from texts alone, without storing anything."""
+def _computed(document: Report, settled: _Settled, last: int, progress: Progress) -> Study | ParameterStudy:
+    """Return the study with its result as of the report's ratings, from texts alone, without storing anything."""
     kind, inputs = _KINDS[type(document)], settled.inputs
     without = {WITHOUT_RATERS: document.named[WITHOUT_RATERS]} if WITHOUT_RATERS in document.named else {}
     study = kind.model(
         project=inputs.project,
         dataset=inputs.dataset,
         release=inputs.release,
+        name=document.name,
+        signature=document.signature,
         specification=settled.specification.as_dict() | {NAMED: without, LAST_RATING: last},
     )
     campaigns = Campaign.objects.filter(pk__in=[campaign.pk for campaign in inputs.campaigns]).order_by("name")
-    return kind.compute(study, progress, list(campaigns)).to_json()
+    study.result = kind.compute(study, progress, list(campaigns)).to_json()
+    return study

@@ -13,7 +13,8 @@ from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.differences import shown
 from correlations.results.report import ReportError, read_report
 from correlations.selectors.documents import stored_document
-from correlations.services.verification import Verification, study_verify
+from correlations.services.joint_verification import report_verify
+from correlations.services.verification import Verification
 
 UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 
@@ -41,9 +42,12 @@ def report_verification_create(*, project: Project, report: Any, by: User | None
         document = read_report(report)
     except ReportError as error:
         raise StudyRefused.of("report", str(error)) from error
-    name = str(document.study.get("name", ""))[:120]
     return StudyVerification.objects.create(
-        project=project, name=name, signature=document.signature[:64], report=report, requested_by=by
+        project=project,
+        name=document.name[:120],
+        signature=document.signature[:64],
+        report=report,
+        requested_by=by,
     )
 
 
@@ -55,7 +59,7 @@ def verification_execute(*, verification_id: int, progress: Progress = noop) -> 
 def _verify(verification: StudyVerification, claim: Claim) -> None:
     study = verification.stored_study
     document = read_report(verification.report) if study is None else stored_document(study)
-    found = study_verify(document, verification.project, progress=claim.progress)
+    found = report_verify(document, verification.project, progress=claim.progress)
     claim.finish(outcome=_stored(found), report=None)
 
 

@@ -13,6 +13,7 @@ from correlations.results.worth import (
     HelpedMean,
     LeftOutRater,
     MarginTest,
+    PairsRight,
     Ranking,
     RowWorth,
     SameRating,
@@ -24,6 +25,7 @@ from correlations.selectors.inputs import FloatArray, HumanSide
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
+from correlations.stats.paired_outputs import paired_outputs
 from correlations.stats.ranking import (
     cross_validated_tie_accuracy,
     pairwise_accuracy,
@@ -31,6 +33,7 @@ from correlations.stats.ranking import (
     tie_calibrated_accuracy,
 )
 from correlations.stats.rater_agreement import agreement_with_others
+from correlations.stats.segment_level import Grouping
 from correlations.stats.worth import (
     MARGINS,
     RegressionEstimate,
@@ -84,6 +87,23 @@ def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
         ),
         epsilon=finite_or_none(calibration.epsilon),
         soft=finite_or_none(soft_pairwise_accuracy(scores, ratings, rng=rng)),
+        within_systems=_pairs_right(inputs, scores, "system"),
+        over_all=_pairs_right(inputs, scores, "all"),
+    )
+
+
+def _pairs_right(inputs: StudyInputs, scores: FloatArray, grouping: Grouping) -> PairsRight:
+    """Return the accuracy over pairs of one system's outputs, or of any two; all rows have the same random numbers."""
+    seed, ratings = inputs.specification.seed, inputs.human.mean
+    metric, human, outputs = paired_outputs(scores, ratings, grouping=grouping, rng=np.random.default_rng(seed))
+    calibration = tie_calibrated_accuracy(metric, human)
+    held_out = cross_validated_tie_accuracy(metric, human, rng=np.random.default_rng(seed + 1))
+    return PairsRight(
+        pairwise=finite_or_none(pairwise_accuracy(metric, human)),
+        calibrated=finite_or_none(calibration.accuracy),
+        held_out=finite_or_none(held_out),
+        epsilon=finite_or_none(calibration.epsilon),
+        outputs=outputs,
     )
 
 

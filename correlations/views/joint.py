@@ -17,7 +17,7 @@ from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Role
 from annotation.models.jobs import FINISHED_STATES
-from correlations.forms.joint import JointStudyForm
+from correlations.forms.joint import OWN, JointStudyForm
 from correlations.models import JointStudy
 from correlations.selectors.compared import Compared, finished_studies
 from correlations.selectors.joint import joint_comparison, joint_state, joint_studies, members
@@ -38,7 +38,8 @@ def joint_or_404(project: Project, pk: int) -> JointStudy:
 def joint_start(request: MemberRequest) -> HttpResponse:
     """Start a study of each ticked data set, and the study over all of them."""
     project = request.project
-    form = JointStudyForm(request.POST if request.method == "POST" else None, project=project)
+    sent = request.POST if request.method == "POST" else None
+    form = JointStudyForm(sent, project=project, plain=request.GET.get("references") == OWN)
     if made := form.submit(joint_study_create, project=project, by=request.user):
         joint, new = made
         for study in new:

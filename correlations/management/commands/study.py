@@ -12,7 +12,7 @@ from annotation.models import Project
 from correlations.management.comparing import comparison_lines
 from correlations.management.studying import Flags, StudyCommand, read_object, three_decimals
 from correlations.models import Study
-from correlations.results.report import ReportError, read_reports
+from correlations.results.report import ReportError, read_report
 from correlations.results.study import RowEstimate, StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence
 from correlations.selectors.joint import joint_comparison, joint_document, members
@@ -22,9 +22,10 @@ from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import IN_PLACE_OF
 from correlations.services.execution import study_execute
 from correlations.services.joint_studies import DATASETS, joint_study_create
+from correlations.services.joint_verification import report_project, report_verify
 from correlations.services.reports import FILES, joint_report_file, report_file
 from correlations.services.studies import study_create
-from correlations.services.verification import report_project, study_verify, verification_lines
+from correlations.services.verification import verification_lines
 from correlations.specification_schema import specification_schema
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.units import USUAL
@@ -39,7 +40,8 @@ take the same file; "study schema" prints its JSON Schema.
 
 "study verify report.json" computes the study of a JSON report again, from the texts and ratings that are here, and
 lists what differs: first in words what the study reads otherwise here, then every value, by its path in the result.
-It stores nothing. The exit code is 0 if all is equal. Not compared: how long it took, versions, and numbers of runs.
+Of a report over several data sets it does so for each, and for what they say together. It stores nothing. The exit
+code is 0 if all is equal. Not compared: how long it took, versions, and numbers of runs.
 
 Examples:
   manage.py study study.json --project demo
@@ -111,22 +113,18 @@ class Command(StudyCommand):
     def verify(self, file: str, options: dict[str, Any]) -> None:
         """Print what differs between a report and the same study computed here; exit with 1 unless all is equal."""
         try:
-            documents = read_reports(read_object(file, option=VERIFY))
+            document = read_report(read_object(file, option=VERIFY))
         except ReportError as error:
             raise CommandError(f"{VERIFY} {file}: {error}.") from error
-        outcomes = []
-        for document in documents:
-            project = report_project(document, options["project"] or "")
-            with progress_bar(quiet=options["json"]) as progress:
-                found = study_verify(document, project, progress=progress)
-            outcomes.append(found)
-            if not options["json"]:
-                for line in verification_lines(found, most=LISTED):
-                    self.stdout.write(f"{document.dataset['name']}: {line}" if len(documents) > 1 else line)
+        project = report_project(document, options["project"] or "")
+        with progress_bar(quiet=options["json"]) as progress:
+            found = report_verify(document, project, progress=progress)
         if options["json"]:
-            plain = [found.as_dict() for found in outcomes]
-            self.print_json(plain[0] if len(plain) == 1 else {"studies": plain})
-        if not all(found.equal for found in outcomes):
+            self.print_json(found.as_dict())
+        else:
+            for line in verification_lines(found, most=LISTED):
+                self.stdout.write(line)
+        if not found.equal:
             raise SystemExit(1)
 
     def run_jointly(self, project: Project, name: str, specification: dict[str, Any], options: dict[str, Any]) -> bool:
@@ -145,7 +143,7 @@ class Command(StudyCommand):
         for path, ending in report_paths(options["report"]):
             write_file(path, [joint_report_file(joint, compared, ending)], quiet=True)
         if options["json"]:
-            self.print_json(joint_document(joint, compared))
+            self.print_json(joint_document(joint, compared).to_json())
             return True
         self.stdout.write(f"{joint.name}: {len(compared.studies)} data sets, signature {joint.signature[:16]}")
         for line in comparison_lines(compared):

@@ -12,8 +12,9 @@ from annotation.transfer.services.export import project_chunks
 from annotation.transfer.services.imports import project_import_create, project_import_execute
 from correlations.models import ParameterStudy
 from correlations.results.report import ParameterDocument, ReportError, StudyDocument, read_report, sha256_of
+from correlations.services.joint_verification import report_project
 from correlations.services.reports import parameter_report_file
-from correlations.services.verification import report_project, study_verify, verification_lines
+from correlations.services.verification import study_verify, verification_lines
 from tests.correlations.services.test_parameter_studies import run_study
 from tests.correlations.services.test_verification import change_output, change_rating
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401

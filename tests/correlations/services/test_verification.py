@@ -17,9 +17,10 @@ from correlations.models import Study
 from correlations.results.differences import differences
 from correlations.results.report import ReportError, StudyDocument, sha256_of
 from correlations.services.execution import study_execute
+from correlations.services.joint_verification import report_project
 from correlations.services.reports import report_file
 from correlations.services.studies import study_create
-from correlations.services.verification import report_project, study_verify, verification_lines
+from correlations.services.verification import study_verify, verification_lines
 from metrics.models import ScoreRun
 from tests.metrics.world import World
 

@@ -117,6 +117,25 @@ def test_a_row_ranks_systems_as_the_loop_says(world: World) -> None:
     assert accuracy_at(human, human, 0) == 1
 
 
+def test_pairs_of_one_system_and_of_any_two_outputs_are_counted_as_the_loop_says(world: World) -> None:
+    """The loop is Deutsch, Foster and Freitag (2023), one pair at a time."""
+    result = result_of(world, "length")
+    human = [[np.mean(world.judgements[name, index]) for index in range(len(world.items))] for name in HYPOTHESES]
+    lengths = [
+        [float(len(world.responses[name, i].text.split())) for i in range(len(world.items))] for name in HYPOTHESES
+    ]
+    ranking = result.worth[0].ranking
+    within, over_all = ranking.within_systems, ranking.over_all
+    assert within is not None
+    assert over_all is not None
+    assert within.pairwise == pytest.approx(accuracy_at(lengths, human, 0))
+    assert within.calibrated == pytest.approx(accuracy_at(lengths, human, within.epsilon))
+    flat = [[value for row in side for value in row] for side in (lengths, human)]
+    assert over_all.pairwise == pytest.approx(accuracy_at(flat[:1], flat[1:], 0))
+    assert over_all.calibrated == pytest.approx(accuracy_at(flat[:1], flat[1:], over_all.epsilon))
+    assert (within.outputs, over_all.outputs, over_all.held_out) == (120, 120, None)
+
+
 def test_a_metric_with_better_low_scores_ranks_by_its_negative(world: World) -> None:
     run = make_imported_run(world, lower_is_better=True)
 

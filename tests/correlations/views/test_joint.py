@@ -1,47 +1,46 @@
 """One request over several data sets: a study of each, pooled values and ranks, on the page, as files, by the API."""
 
+import copy
 import io
 import json
+import re
+import shutil
+import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
-from django.db.models import F, Value
-from django.db.models.functions import Concat
+from django.http import QueryDict
 from django.urls import reverse
 
-from annotation.models import Campaign, Dataset, JobState, Project, Rater, ReferenceSet, Release
-from annotation.references.releases.services.releases import stored_content_hash
+from annotation.models import JobState, Project
 from correlations.forms.joint import JointStudyForm
 from correlations.models import JointStudy, Study
+from correlations.overview import joint_findings
 from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison
 from correlations.services.execution import study_execute
+from correlations.services.reports import joint_report_file
+from correlations.specification import Specification
 from metrics.models import ScoreRun
+from metrics.scoring.metric import Metric
+from metrics.scoring.settings import departures
+from metrics.selectors.usual import UsualSettings
 from metrics.services.score_imports import ImportOptions, score_file_import
+from tests.annotation.worlds.rated import make_response
+from tests.correlations.two_datasets import joint_specification, joint_study, renamed_world
 from tests.metrics.world import HYPOTHESES, World, make_world
 
 pytestmark = pytest.mark.django_db
-SHARED = {"metrics": ["bleu", "sbleu"], "subsets": ["all"], "assignments": 3, "bootstrap": 20, "sweeps": False}
 
 
 @pytest.fixture
 def specification(project: Project) -> dict:
     """A specification over two data sets, which are alike but for their size."""
-    make_world(project, n_items=20)
-    old = Concat(Value("old "), F("name"))
-    Campaign.objects.update(name=old)
-    Dataset.objects.update(name="Old cats", slug="old-cats")
-    ReferenceSet.objects.update(slug="old-references")
-    Rater.objects.update(pseudonym=Concat(Value("old-"), F("pseudonym")))
-    make_world(project)
-    datasets = [
-        {"release": "cat-references", "campaigns": ["Output ratings"], "systems": list(HYPOTHESES)},
-        {"release": "old-references", "campaigns": ["old Output ratings"], "systems": list(HYPOTHESES), "unit_size": 1},
-    ]
-    return {"datasets": datasets, **SHARED, "unit_size": 2}
+    return joint_specification(project)
 
 
 def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_together(
@@ -82,13 +81,60 @@ def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_toge
     assert client.post(form, {"text": json.dumps(swapped)})["Location"] == page
     assert client.get(report.replace(".json", ".pdf")).content.startswith(b"%PDF-")
     assert together["sentence"] in client.get(report.replace(".json", ".html")).content.decode()
-    latex = zipfile.ZipFile(io.BytesIO(client.get(report.replace(".json", ".zip")).content))
-    assert "tables/by-data-set.tex" in latex.namelist()
 
     api = f"/api/v1/projects/{project.slug}/joint-studies/"
     sent = {"name": "Both again", "specification": specification}
     assert client.post(api, json.dumps(sent), content_type="application/json").json()["id"] == joint.pk
     assert client.get(f"{api}{joint.pk}/comparison/").json() == json.loads(json.dumps(together))
+
+
+def of_another_dataset(study: Study, number: int) -> Study:
+    """Return a copy of a study as if it were of another data set; it is not stored."""
+    other, dataset = copy.copy(study), copy.copy(study.dataset)
+    dataset.pk, dataset.name = dataset.pk + 1000 * number, f"{dataset.name} {number + 1}"
+    other.dataset = dataset
+    return other
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: Debian's texlive-latex-recommended has one")
+@pytest.mark.parametrize("times", [1, 4])
+def test_the_latex_compiles(project: Project, tmp_path: Path, times: int) -> None:
+    """Of two data sets, and as if there were eight."""
+    joint = joint_study(project)
+    compared = joint_comparison(joint)
+    assert compared is not None
+    lines = [replace(line, cells=list(line.cells) * times) for line in compared.lines]
+    studies = [of_another_dataset(study, number) for number in range(times) for study in compared.studies]
+    compared = replace(compared, studies=studies, results=list(compared.results) * times, lines=lines)
+    with zipfile.ZipFile(io.BytesIO(joint_report_file(joint, compared, "zip"))) as archive:
+        assert {"tables/by-data-set.tex", "figures/by-data-set.pdf"} <= set(archive.namelist())
+        archive.extractall(tmp_path)
+    packages, body = "\\usepackage{array,booktabs}", "\\input{tables/by-data-set}"
+    paper = f"\\documentclass{{article}}{packages}\\begin{{document}}{body}\\end{{document}}"
+    (tmp_path / "paper.tex").write_text(paper)
+    for name in ("report", "paper"):
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+        assert ended.returncode == 0, ended.stdout.decode(errors="replace")[-2000:]
+    overfull = re.findall(r"Overfull \\hbox \((\d+)", (tmp_path / "report.log").read_text(errors="replace"))
+    assert not [points for points in map(int, overfull) if points > 60]
+
+
+def test_the_front_page_has_what_the_studies_say_together(viewer, as_user, project: Project) -> None:
+    joint = joint_study(project)
+    together = plain(joint_comparison(joint))
+    (finding,) = joint_findings(project, 3)
+    assert finding.text.startswith(together["sentence"])
+    for row in together["rows"]:  # both share the first rank
+        value, (low, high) = row["pooled"]["value"], row["pooled"]["interval"]
+        assert f"is {value:.2f}, 95% interval [{low:.2f}, {high:.2f}], for " in finding.text.replace("and ", "is ")
+    assert finding.sure.startswith("Average ranks nearer than 1.39 cannot be told apart")
+    page = as_user(viewer).get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
+    assert finding.url in page
+    assert "Pooled over the data sets, Spearman’s ρ with the raters is 0." in page
+
+    Study.objects.filter(pk=joint.studies.first().pk).update(state=JobState.QUEUED, finished_at=None)
+    assert not list(joint_findings(project, 3))
 
 
 def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
@@ -105,7 +151,7 @@ def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
         if bound.value() not in (None, False)  # as a browser sends what it is shown
     }
     data |= {"name": "Both", "metrics": ["bleu", "sbleu"], "assignments": 3, "bootstrap": 20, "unit_size": 2}
-    data |= {"tokenize": "whitespace"}  # as a specification without one has it; the form proposes 13a
+    data |= {"tokenize": "whitespace"}  # as a specification without one has it; usual are 13a, and BLEU smoothed
     del data["sweeps"]
 
     def answer(**changes: object) -> str:
@@ -132,20 +178,63 @@ def test_the_form_ticks_data_sets_and_metrics_and_errors_name_the_data_set(
     assert client.post(json_form, {"text": json.dumps(specification), "name": "Both"})["Location"] == location
 
 
+def test_metrics_have_their_usual_settings_as_in_the_form_of_one_data_set(
+    specification: dict, manager, as_user, project: Project
+) -> None:
+    """Without weights BLEU's and chrF's are sacrebleu's, without departures; with weights all have ΔBLEU's order."""
+    for dataset in project.datasets.all():
+        make_response(dataset.items.first(), "A cat sat on the roof.", "human")  # a reference of the data set itself
+    client, address = as_user(manager), reverse("correlations:study-joint-start", args=[project.slug])
+    usual = "The usual settings, the same as in one click on New score run: order"
+    page = client.get(address).content.decode()
+    assert f"{usual} 2, 13a tokens, lowercase (order and case as in Galley et al., 2015)" in page
+    assert 'href="?references=own"' in page
+    page = client.get(f"{address}?references=own").content.decode()
+    assert f"{usual} 4, 13a tokens, case kept (as in sacreBLEU)" in page
+    assert 'href="?references=own"' not in page
+    names = ["bleu", "sbleu", "chrf", "rouge_l"]
+
+    def found(*, plain: bool, **changes: object) -> dict[str, Metric]:
+        first = JointStudyForm(None, project=project, plain=plain)
+        bounds = [*first, *(bound for part in first.parts for bound in part)]
+        data = QueryDict(mutable=True)
+        values = {bound.html_name: bound.value() for bound in bounds} | {"name": "Both", "metrics": names} | changes
+        values |= {part["used"].html_name: "on" for part in first.parts}
+        for name, value in values.items():
+            data.setlist(name, value if isinstance(value, list) else [] if value in (None, False) else [value])
+        form = JointStudyForm(data, project=project, plain=plain)
+        assert form.is_valid(), form.problems
+        given = form.arguments()["specification"]
+        parts = given.pop("datasets")
+        cats, old = (Specification.from_mapping(given | part) for part in parts)
+        assert cats.metrics == old.metrics
+        return {metric.name: metric for metric in cats.built_metrics()}
+
+    plain = UsualSettings("13a", plain=True)
+    own = found(plain=True)
+    assert {name: own[name].parameters() for name in names} == {name: plain.parameters(name) for name in names}
+    assert [departures(own[name].signature()) for name in names] == [[], [], [], []]
+    assert [own[name].lowercase for name in names] == [False, False, False, True]
+    weighted = UsualSettings("13a", plain=False)
+    both = found(plain=False)
+    assert {name: both[name].parameters() for name in names} == {name: weighted.parameters(name) for name in names}
+    changed = found(plain=True, tokenize="intl")
+    assert {changed[name].tokenize for name in names if name != "chrf"} == {"intl"}
+    assert changed["bleu"].smoothing == "exp", "the order, the tokeniser and the case alone hold for all"
+
+
 def test_a_comparison_is_kept_and_the_command_runs_all(
     specification: dict, manager, as_user, project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, report = tmp_path / "both.json", tmp_path / "both-report.json"
     path.write_text(json.dumps(specification))
-    for release in Release.objects.all():
-        Release.objects.filter(pk=release.pk).update(content_hash=stored_content_hash(release))
     call_command("study", str(path), project=project.slug, report=[str(report)])
     printed = capsys.readouterr().out
     joint = JointStudy.objects.get()
     assert "pooled" in printed
     assert json.loads(report.read_text())["signature"] == joint.signature
     call_command("study", "verify", str(report))
-    assert capsys.readouterr().out == "Cats: equal\nOld cats: equal\n"
+    assert capsys.readouterr().out == "equal\n"
 
     client, keep = as_user(manager), reverse("correlations:study-joint-create", args=[project.slug])
     pks = list(joint.studies.values_list("pk", flat=True))
@@ -171,12 +260,7 @@ def import_scores(world: World, name: str, *, sign: float = 1.0, shift: float = 
 
 def test_imported_scores_of_one_name_are_one_metric_over_the_data_sets(manager, as_user, project: Project) -> None:
     """Scores that are the raters' means agree with them by 1, on each data set and pooled, whatever their direction."""
-    old_world = make_world(project, n_items=20)
-    Campaign.objects.update(name=Concat(Value("old "), F("name")))
-    Dataset.objects.update(name="Old cats", slug="old-cats")
-    ReferenceSet.objects.update(slug="old-references")
-    Rater.objects.update(pseudonym=Concat(Value("old-"), F("pseudonym")))
-    old_world.dataset.refresh_from_db()
+    old_world = renamed_world(project)
     old = import_scores(old_world, "Judge", sign=-1.0)
     world = make_world(project)
     earlier = import_scores(world, "Judge", shift=0.5, n_items=30)

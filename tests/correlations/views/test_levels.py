@@ -5,6 +5,7 @@ import io
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import pytest
 from django.urls import reverse
@@ -12,14 +13,18 @@ from scipy import stats
 from sklearn.metrics import mean_absolute_error
 
 from correlations.models import Study
-from correlations.results.levels import RowLevels, WithoutSystem
+from correlations.published.table import FOLDER
+from correlations.results.levels import RowLevels, SystemPoint, WithoutSystem
 from correlations.results.study import StudyRow
+from correlations.selectors.documents import study_document
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, levels_report, levels_sentence
+from correlations.selectors.printed import printed_report
 from correlations.selectors.system_ranges import ranges_grids, ranges_sentence, raters_note
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
+from correlations.stats.system_level import system_level_correlation
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import HYPOTHESES, World
 
@@ -189,6 +194,53 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
         replace(levels, system=replace(levels.system, without=None, coefficients=none)) for levels in result.levels
     ]
     assert "no coefficient is defined" in levels_sentence(replace(result, levels=tuple(undefined)))
+
+
+def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Study, viewer, as_user) -> None:
+    """The paper prints .8907 for AM-FM over 20 systems; scipy has .42 over the other 19."""
+    with (FOLDER / "dstc6-table1.csv").open(newline="") as file:
+        printed = list(csv.DictReader(file))
+    names = [row["system"] for row in printed]
+    human = [float(row["human_mean"]) for row in printed]
+    result, place = study.read_result(), names.index("S_20")
+
+    def levels(index: int, column: str, systems: list[str]) -> RowLevels:
+        kept = [names.index(name) for name in systems]
+        scores, ratings = [float(printed[i][column]) for i in kept], [human[i] for i in kept]
+        found = system_level_correlation(scores, ratings, systems)
+        level, left = result.levels[index].system, found.most_influential
+        estimate = replace(level.coefficients["pearson"], value=found.values["pearson"], p=found.pvalues["pearson"])
+        system = replace(
+            level,
+            systems=tuple(
+                SystemPoint(name, 1, score, rating, None)
+                for name, score, rating in zip(systems, scores, ratings, strict=True)
+            ),
+            coefficients=level.coefficients | {"pearson": estimate},
+            without=left and WithoutSystem(left.system, left.values),
+        )
+        return replace(result.levels[index], system=system)
+
+    def lead(systems: list[str]) -> str:
+        both = (levels(0, "METEOR", systems), levels(1, "AM_FM", systems))
+        study.result = replace(result, levels=both).to_json()
+        study.save()
+        page = as_user(viewer).get(address(study, "study-detail")).content.decode()
+        return " ".join(page.split('class="report-lead"')[1].split("</p>")[0].split())
+
+    others = names[:place] + names[place + 1 :]
+    am_fm = [float(row["AM_FM"]) for row in printed]
+    assert stats.pearsonr(am_fm, human).statistic == pytest.approx(0.8907, abs=5e-4)
+    without = stats.pearsonr(np.delete(am_fm, place), np.delete(human, place))
+    assert round(without.statistic, 2) == 0.42
+    sentence = (
+        "Over systems one system carries the result: the highest r, that of Oracle with imported scores, is 0.89, and "
+        "without S_20 it is 0.42."
+    )
+    assert sentence in lead(names)
+    assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).lead
+    assert without.pvalue > 0.05
+    assert "carries the result" not in lead(others), "over 19 systems there is no result that one could carry"
 
 
 def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> None:
