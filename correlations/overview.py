@@ -1,5 +1,6 @@
 """Studies on a project's front page."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -23,7 +24,9 @@ from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import best_row, few_units
 from correlations.selectors.stand_in_words import stand_in_finding, stand_in_judge
 from correlations.selectors.tuned import MARK
+from metrics.selectors.same_scores import same_scores_note
 
+NAME_OF_SCORES = re.compile(r"\|name:[^|]*(?=.*\|content:(?!none))")  # in a signature, beside what the scores are
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 JOINT_READ = 2  # over several data sets, each of which is a study to read
 
@@ -40,7 +43,8 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
         if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
-            text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs]))
+            same = same_scores_note(project, headline.best.row.run)
+            text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs, same]))
             tokens = tokens_of_row(study, headline.best.row)
             yield Finding("Study", at, text, _with_changes(study, _sure(result, headline, tokens)), url)
 
@@ -79,14 +83,16 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
     for study in done.only("name", "result", "finished_at", "specification", "project")[:most]:
         result = study.read_result()
         if finding := stand_in_finding(result):
-            judge = stand_in_judge(result), *study.specification["campaigns"]
-            if judge in seen:
-                continue  # the same judge against the same raters, whatever else the study compared
-            seen.add(judge)
+            judge = stand_in_judge(result)
+            question = NAME_OF_SCORES.sub("", judge.row.signature), *study.specification["campaigns"]
+            if question in seen:
+                continue  # the same scores against the same raters, whatever else the study compared
+            seen.add(question)
             url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
-            yield Finding("Study", at, text, _with_changes(study, sure), url)
+            text = " ".join(filter(None, [text, same_scores_note(project, judge.row.run)]))
+            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=judge.can)
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:

@@ -5,13 +5,13 @@ from django.urls import reverse
 from annotation.core.numbers import counted
 from annotation.models import Campaign
 from annotation.results.registry import Companion, register
-from correlations.selectors.helped import helping_runs
+from correlations.selectors.helped import has_unrated_outputs, helping_runs
 
 
 def with_a_metric(campaign: Campaign) -> Companion | None:
-    """Offer the means with the help of a metric if outputs of the data set are scored."""
+    """Offer the means with the help of a metric if outputs are scored, and not all of the systems' are rated."""
     n_runs = helping_runs(campaign).count()
-    if not n_runs:
+    if not n_runs or not has_unrated_outputs(campaign):
         return None
     return Companion(
         "With the help of a metric",

@@ -58,7 +58,7 @@ def look(page: Page) -> None:
     page.get_by_label("Where the scores come from").fill("Jaccard’s index of the words of output and message")
     page.locator("input[type=file]").set_input_files(SCORES)
     page.get_by_role("button", name="Upload and preview").click()
-    expect(page.get_by_role("button", name="Import it")).to_be_visible()
+    expect(page.get_by_role("button", name="Import Word overlap’s scores")).to_be_visible()
     page.locator("input[name^=scale-][value=range]").check()
     for end, value in (("low", "0"), ("high", "1")):
         page.locator(f"input[name^={end}-]").fill(value)
@@ -66,7 +66,7 @@ def look(page: Page) -> None:
 
 def store(page: Page) -> None:
     look(page)
-    page.get_by_role("button", name="Import it").click()
+    page.get_by_role("button", name="Import Word overlap’s scores").click()
     expect(page.get_by_role("heading", name="Made elsewhere")).to_be_visible()
 
 

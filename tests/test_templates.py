@@ -35,3 +35,30 @@ def test_every_icon_that_templates_and_tables_of_the_code_name_exists():
 
     assert len(named) > 40
     assert {name: where for name, where in named.items() if name not in drawn} == {}
+
+
+def test_an_address_that_a_block_names_is_used_in_that_block_alone():
+    """What a tag stores in one block is empty in another, so that its button would be missing."""
+    wrong = {}
+    for path in TEMPLATES.rglob("*.html"):
+        named, text = {}, {}
+        block = []
+        for part in re.split(r"({% (?:end)?block(?: [^%]*)?%})", path.read_text(encoding="utf-8")):
+            if opened := re.match(r"{% block (\w+)", part):
+                block.append(opened[1])
+            elif part.startswith("{% endblock"):
+                block.pop()
+            else:
+                here = "/".join(block)
+                named.setdefault(here, set()).update(re.findall(r"{% url [^%]* as (\w+) %}", part))
+                text[here] = text.get(here, "") + part
+        used = {
+            name
+            for here, names in named.items()
+            for other in named
+            for name in names - named[other]
+            if not other.startswith(here) and re.search(rf"(?:_url|value|\{{\{{)[= ]?\s*{name}\b", text[other])
+        }
+        if used:
+            wrong[str(path.relative_to(TEMPLATES))] = used
+    assert wrong == {}

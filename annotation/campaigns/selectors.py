@@ -86,7 +86,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
     """Return campaigns with ``n_units``, ``n_done`` (filled slots), ``n_raters`` and ``n_wanted`` (slots).
 
     ``n_items`` and ``n_responses`` count those of the data set: of an item, several responses may be units.
-    ``n_left_out`` counts the filled slots of excluded raters.
+    ``n_left_out`` counts the filled slots of excluded raters, ``n_excluded`` these raters.
     """
     judged = Presentation.objects.filter(
         purpose=Purpose.WORK, outcome__in=[PresentationOutcome.SUBMITTED, PresentationOutcome.IMPORTED]
@@ -105,6 +105,7 @@ def campaigns_of(project: Project) -> QuerySet[Campaign]:
             n_done=count_of(judged, "campaign"),
             n_left_out=count_of(judged.filter(Exists(excluded)), "campaign"),
             n_raters=count_of(judged, "campaign", "rater", distinct=True),
+            n_excluded=count_of(judged.filter(Exists(excluded)), "campaign", "rater", distinct=True),
         )
         .annotate(n_wanted=Coalesce(Subquery(wanted), 0, output_field=IntegerField()))
     )

@@ -78,7 +78,7 @@ def _preview_page(request: MemberRequest, job: RatingImport, form: RatingOptions
         "dataset": job.dataset,
         "job": job,
         "preview": report,
-        "judges": preview.judges_line(report.get("judges", [])),
+        "import_label": preview.import_label(report),
         "shape": SHAPE_LABELS[report["options"]["shape"]],
         "sample": [
             {**judgement, "cells": list(zip(report["criteria"], map(_shown_value, judgement["values"]), strict=True))}

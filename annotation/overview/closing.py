@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.campaigns.rated import rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.numbers import counted
-from annotation.models import Campaign, CampaignState, JobState, Release, ResponseSource, SourceKind
+from annotation.models import Campaign, CampaignState, JobState, RatingImport, Release, ResponseSource, SourceKind
 from annotation.overview.registry import NextStep
 from annotation.quality.selectors.decisions import replaceable
 
@@ -33,7 +33,7 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     ways: list[Callable[[Campaign], NextStep]] = [_results, _score, _study, _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
-    return [*_replace(campaign), *(way(campaign) for way in ways)]
+    return [*_replace(campaign), *_judges(campaign), *(way(campaign) for way in ways)]
 
 
 def ways_heading(campaign: Campaign) -> str:
@@ -59,6 +59,23 @@ def replace_url(campaign: Campaign) -> str:
 def _replace(campaign: Campaign) -> list[NextStep]:
     n = 0 if campaign.state == CampaignState.CLOSED else replaceable(campaign).count()
     return [NextStep(replace_text(n), "Reopen them", replace_url(campaign))] if n else []
+
+
+def _judges(campaign: Campaign) -> list[NextStep]:
+    """Return the way to import a judge's columns of the file that the ratings came in, unless that was done."""
+    job = RatingImport.objects.filter(campaign=campaign, report__has_key="judges").defer("content").first()
+    project: Any = campaign.project  # the app above holds score runs
+    if job is None:
+        return []
+    of_file = {"dataset": campaign.dataset_id, "report__imported__file": job.filename}
+    if project.score_runs.filter(**of_file).exists():
+        return []
+    judges = job.report["judges"]
+    whose = f"{judges[0]}’s scores" if len(judges) == 1 else f"scores of {len(judges)} judges"
+    query = urlencode({"dataset": campaign.dataset.slug, "ratings": job.pk})
+    text = f"“{job.filename}” holds {whose}, too: as a metric they are compared with the raters’ ratings."
+    action = f"Import {whose}" if len(judges) == 1 else f"Import {len(judges)} judges’ scores"
+    return [NextStep(text, action, f"{reverse('metrics:run-import', args=[project.slug])}?{query}")]
 
 
 def _written(campaign: Campaign) -> NextStep:

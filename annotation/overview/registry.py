@@ -33,7 +33,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence about the data, how sure it is, and the page that shows it. The newest that ``leads`` comes first."""
+    """A sentence about the data, how sure it is, and the page that shows it.
+
+    The newest that ``leads`` comes first; the newest that ``stays`` is shown, however many are newer.
+    """
 
     kind: str
     at: datetime
@@ -41,6 +44,7 @@ class Finding:
     sure: str
     url: str
     leads: bool = False
+    stays: bool = False
     picture: Picture | None = None
 
 

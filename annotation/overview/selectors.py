@@ -82,13 +82,17 @@ def _newest(rows: Iterable[AnyDated], most: int) -> Newest[AnyDated]:
 
 
 def _led(findings: Newest[Finding]) -> Newest[Finding]:
-    """Put the newest finding that leads first."""
+    """Put the newest finding that leads first, and the newest that stays among those that are shown."""
     every = [*findings.shown, *findings.folded]
-    lead = next((finding for finding in every if finding.leads), None)
-    if lead is None:
-        return findings
-    every = [lead, *(finding for finding in every if finding is not lead)]
     n = len(findings.shown)
+    stays = next((finding for finding in every if finding.stays), None)
+    if n > 1 and stays is not None and stays not in every[: n - 1]:  # one place may go to the finding that leads
+        every.remove(stays)
+        every.insert(n - 2, stays)
+    lead = next((finding for finding in every if finding.leads), None)
+    if lead is not None:
+        every.remove(lead)
+        every.insert(0, lead)
     return Newest(every[:n], findings.total, every[n:])
 
 

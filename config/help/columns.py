@@ -19,7 +19,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Items": "Items of the data set about which raters are asked.",
         "Responses": "Texts to rate; identical texts of several systems for an item are one.",
         "Slots filled": "How many answers there are, of all that are planned.",
-        "Raters": "How many people have rated at least once.",
+        "Raters": "How many people have rated at least once; pages of a campaign count those whose ratings count.",
     },
     "datasets": {
         "Items": "Conversations or inputs that systems answered.",

@@ -1,5 +1,7 @@
 """Whether the ratings behind a study have changed since it began."""
 
+from typing import Any
+
 from django.db.models import Max
 
 from annotation.core.canonical import canonical_json
@@ -38,6 +40,17 @@ def same_texts(study: Study | ParameterStudy) -> dict[str, object]:
 
 
 def question_of(study: Study) -> str:
-    """Return what two studies share that ask the same of the same data, whichever ratings there were."""
+    """Return what two studies share that ask the same of the same data, whichever ratings there were.
+
+    Two imports of the same scores are the same data, whatever they are called.
+    """
     asked = {name: value for name, value in study.specification.items() if name not in NOT_THE_QUESTION}
+    asked["metrics"] = [_without_a_name(metric) for metric in asked.get("metrics", [])]
     return canonical_json(asked).decode()
+
+
+def _without_a_name(metric: Any) -> Any:
+    parameters = metric.get("parameters", {}) if isinstance(metric, dict) else {}
+    if not parameters.get("content"):
+        return metric
+    return metric | {"parameters": {name: value for name, value in parameters.items() if name != "scorer"}}

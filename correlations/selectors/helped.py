@@ -115,6 +115,24 @@ def helping_runs(campaign: Campaign) -> QuerySet[ScoreRun]:
     return runs.filter(of_outputs).order_by("-number")
 
 
+def has_unrated_outputs(campaign: Campaign) -> bool:
+    """Return whether a rated system has outputs that no rating counts for: a metric may help.
+
+    A system is not rated itself if ratings count for it only where it gives the text of one with more rated outputs,
+    as a person's responses do that are references, too.
+    """
+    rated = counted_ratings([campaign])
+    system, response = rated.outputs.system, rated.outputs.response
+    is_rated = np.isin(response, rated.ratings.response_id)
+    systems, code, n_outputs = np.unique(system, return_inverse=True, return_counts=True)
+    n_rated = np.bincount(code[is_rated], minlength=systems.size)
+    texts, text = np.unique(response, return_inverse=True)
+    most = np.zeros(texts.size, dtype=np.int64)
+    np.maximum.at(most, text, n_rated[code])
+    itself = np.unique(code[is_rated & (n_rated[code] == most[text])])
+    return bool((n_rated[itself] < n_outputs[itself]).any())
+
+
 def helping_run(campaign: Campaign, number: int | None) -> ScoreRun | None:
     """Return the run of this number, by default the newest that judges quality; None if there is none."""
     runs = helping_runs(campaign)

@@ -342,10 +342,11 @@ def stand_in_paragraph(result: StudyResult) -> str:
     )
 
 
-def stand_in_judge(result: StudyResult) -> str:
-    """Return the name and signature of the row that the front page's sentence is about."""
-    row = default_candidate(stand_in_candidates(result, IN_PLACE_OF)).row
-    return f"{row.label} {row.signature}"
+def stand_in_judge(result: StudyResult) -> Candidate:
+    """Return the row that the front page's sentence is about: a judge that can stand in, before others."""
+    candidates = stand_in_candidates(result, IN_PLACE_OF)
+    able = [candidate for candidate in candidates if candidate.is_judge and candidate.can]
+    return default_candidate(able or candidates)
 
 
 def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
@@ -353,7 +354,7 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
 
     None if no row is a judge's, or if none of them is tested.
     """
-    chosen = default_candidate(stand_in_candidates(result, IN_PLACE_OF))
+    chosen = stand_in_judge(result)
     if chosen.margin is None or not chosen.is_judge:
         return None
     label, tested = chosen.row.label, chosen.tested_against.removesuffix(".")

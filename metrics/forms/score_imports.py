@@ -16,7 +16,8 @@ from metrics.services.score_files import MOST_COLUMNS
 from metrics.services.score_imports import NOTE_CHARACTERS
 from metrics.services.score_options import ImportOptions
 
-OF_PREVIEW = ("lower", "skip")  # boxes that the page draws beside its preview
+OF_PREVIEW = ("lower", "take", "offered")  # of the columns, which the page draws in its preview
+INDEXES = range(1, MOST_COLUMNS + 1)  # at the end of the inputs of a column
 HIGHER, LOWER = "higher", "lower"
 
 
@@ -37,7 +38,7 @@ class ScoreImportForm(KeptFileForm):
         max_length=NAME_CHARACTERS,
         required=False,
         strip=True,
-        help_text="As pages and reports call it, such as COMET-22. Empty if columns or files name several metrics.",
+        help_text="As pages and reports call it, such as COMET-22. For several columns the preview asks for each name.",
     )
     direction = forms.ChoiceField(
         label="Better is", choices=[(HIGHER, "higher"), (LOWER, "lower, as with an error rate")], initial=HIGHER
@@ -49,9 +50,10 @@ class ScoreImportForm(KeptFileForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="Version and settings of the scorer, a link, a licence.",
     )
-    # A box for each of several metrics, beside its preview.
+    # Of several columns: those that the preview offered, those to import, and those of which lower is better.
+    offered = forms.MultipleChoiceField(required=False)
+    take = forms.MultipleChoiceField(required=False)
     lower = forms.MultipleChoiceField(required=False)
-    skip = forms.MultipleChoiceField(required=False)
     scales_of = forms.CharField(required=False, max_length=300)  # the file and settings that the shown scales are for
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
@@ -64,6 +66,16 @@ class ScoreImportForm(KeptFileForm):
     @property
     def shown_fields(self) -> list[forms.BoundField]:
         return [field for field in self if field.name not in (*OF_PREVIEW, "scales_of")]
+
+    @property
+    def fields_beside_names(self) -> list[forms.BoundField]:
+        """Return the fields that are shown where each column has a name of its own."""
+        return [field for field in self.shown_fields if field.name != "name"]
+
+    @property
+    def columns_seen(self) -> list[str]:
+        """Return the columns that a preview of this file offered."""
+        return [] if self._is_new else self.cleaned_data["offered"]
 
     @property
     def scales_key(self) -> str:
@@ -88,17 +100,26 @@ class ScoreImportForm(KeptFileForm):
 
     def options(self) -> ImportOptions:
         data = self.cleaned_data
-        same = {name: data[name] for name in ("name", *OF_PREVIEW, "note")}
+        same = {name: data[name] for name in ("name", "note")}
         scales = {} if self.has_old_scales else chosen_scales(self.data)
-        if len(scales) == 1 and data["name"]:  # which may have been changed below the preview
+        if len(scales) == 1 and data["name"] and not data["offered"]:  # which may have been changed below the preview
             scales = dict.fromkeys([data["name"]], *scales.values())
+        if seen := self.columns_seen:
+            skip = [column for column in seen if column not in data["take"]]
+            same |= {"lower": data["lower"], "skip": skip, "names": chosen_names(self.data)}
         return ImportOptions(lower_is_better=data["direction"] == LOWER, shown_scales=scales, **same)
+
+
+def chosen_names(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the page calls the metric of each column."""
+    given = {data.get(f"column-{index}", ""): data.get(f"name-{index}", "").strip() for index in INDEXES}
+    return {column: name for column, name in given.items() if column and name}
 
 
 def chosen_scales(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the scale that the page states of each metric, as an import takes it."""
     chosen = {}
-    for index in range(1, MOST_COLUMNS + 1):
+    for index in INDEXES:
         choice = data.get(f"scale-{index}")
         if choice:
             ends = (data.get(f"{end}-{index}", "").strip() for end in ("low", "high"))

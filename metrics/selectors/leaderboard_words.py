@@ -8,6 +8,7 @@ from annotation.core.numbers import counted
 from annotation.core.prose import enumerated
 from metrics.selectors.leaderboard_table import Column, Leaderboard
 from metrics.selectors.run_items import ItemSet
+from metrics.selectors.same_scores import Content, content_of, have_same_scores
 
 NAMED = 3  # of systems in a list
 CLAUSES = 2  # about systems that cannot be told apart
@@ -16,10 +17,10 @@ ITEM_SETS = 3  # of which the best systems are named
 
 def summary(board: Leaderboard) -> list[str]:
     """Return the sentences, apart for metrics over different items; none if there is nothing to compare."""
-    metrics = _leading(board)
+    metrics, same = _leading(board)
     if not metrics:
         return []
-    sets, apart = _by_items(metrics), _not_compared(metrics)
+    sets, apart = _by_items(metrics), [*same, *_not_compared(metrics)]
     if len(sets) == 1:
         return [*_of_metrics(metrics), *apart]
     sentences = []
@@ -39,7 +40,7 @@ def headline(board: Leaderboard) -> str:
 
     If metrics are over different items, it is about the items of most metrics.
     """
-    metrics = _leading(board)
+    metrics, same = _leading(board)
     if not metrics:
         return ""
     sets = _by_items(metrics)
@@ -47,7 +48,7 @@ def headline(board: Leaderboard) -> str:
     verdict, is_one_of_several = _majority(most), len(sets) > 1
     if is_one_of_several:
         verdict = f"Over {most[0].items.words}: {verdict.replace('All ', 'all ', 1).replace('Each ', 'each ', 1)}"
-    return " ".join([verdict, *_not_compared(_by_winner(most)[0][1])])
+    return " ".join([verdict, *same, *_not_compared(_by_winner(most)[0][1])])
 
 
 def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
@@ -58,9 +59,25 @@ def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
     return sorted(sets.values(), key=lambda columns: -columns[0].items.scored)
 
 
-def _leading(board: Leaderboard) -> list[Column]:
-    """Return the columns of metrics that say which system is best; none of a single system."""
-    return [column for column in board.columns if column.leads and not column.is_human] if len(board.rows) > 1 else []
+def _leading(board: Leaderboard) -> tuple[list[Column], list[str]]:
+    """Return the columns of metrics that say which system is best, and sentences on those that say the same again.
+
+    Imports of the same scores under several names are one metric. There are none if there is a single system.
+    """
+    if len(board.rows) < 2:
+        return [], []
+    metrics: list[Column] = []
+    names: dict[Content, list[str]] = {}
+    for column in board.columns:
+        if not column.leads or column.is_human:
+            continue
+        content = content_of(column.run.metric, column.run.parameters) if column.run else None
+        if content is None or content not in names:
+            metrics.append(column)
+        if content is not None:
+            names.setdefault(content, []).append(column.name)
+    same = [have_same_scores(others, first) for first, *others in names.values() if others]
+    return metrics, same
 
 
 def _majority(metrics: Sequence[Column]) -> str:

@@ -13,6 +13,7 @@ from annotation.core.file_limits import SCORES_PAGE_BYTES
 from annotation.core.jobs import job_claim
 from annotation.core.numbers import finite_or_none
 from annotation.core.problems import Problems, storable
+from annotation.judgements.services.judges import looks_like_judge, looks_like_metric
 from annotation.models import Dataset, Item, System, User
 from annotation.projects.services.audit import audit_record
 from metrics.errors import ScoreRunRefused
@@ -30,6 +31,7 @@ from metrics.services.score_options import (
     ImportOptions,
     column_scales,
     is_lower,
+    options_by_column,
     outside_range,
     without_refused,
 )
@@ -51,6 +53,8 @@ class ScorePreview:
     Attributes
     ----------
     metric : External
+    column : str
+        What options call it: its column, or the file's name for it; the name of the metric if it is the only one.
     filename : str
     systems : sequence of T str
         By name.
@@ -69,10 +73,11 @@ class ScorePreview:
     scale : ColumnScale
         What was found, and the scale that the scores are taken to have.
     of_rater : str
-        Why these are a rater's ratings and no metric's scores; empty if nothing says so.
+        By what these are a rater's ratings and no metric's scores; empty if nothing says so.
     """
 
     metric: External
+    column: str
     filename: str
     systems: Sequence[str]
     positions: Ints
@@ -87,6 +92,15 @@ class ScorePreview:
     @property
     def of_segments(self) -> bool:
         return self.metric.level == SEGMENT
+
+    @property
+    def kind(self) -> str:
+        """Return what the column seems to hold: ``a judge’s scores``."""
+        if self.of_rater:
+            return "a rater’s ratings"
+        if looks_like_judge(self.column):
+            return "a judge’s scores"
+        return "a metric’s scores" if looks_like_metric(self.column) else "scores"
 
     @property
     def n_missing(self) -> int:
@@ -156,18 +170,15 @@ def score_file_preview(
     items = list(Item.objects.filter(dataset=dataset).order_by("position").values_list("external_id", flat=True))
     problems = Problems(filename)
     tables = read_scores(content, filename, Known(systems, items), problems, max_bytes=max_bytes)
+    options = options_by_column(options, [table.name for table in tables])
     options = without_refused(dataset, tables, options, None if drop_refused else options.skip)
     scales = column_scales(dataset, tables, options)
     for table, scale in zip(tables, scales, strict=True):
         if (options.name or table.name) not in options.skip:
             _check_range(table, scale.lowest, scale.highest, problems)
     problems.refuse()
-    several = len(tables) > 1
-    previews = [
-        _preview(table, scale, items, systems, options, several=several)
-        for table, scale in zip(tables, scales, strict=True)
-    ]
-    names = [preview.metric.scorer for preview in previews]
+    previews = [_preview(table, scale, items, systems, options) for table, scale in zip(tables, scales, strict=True)]
+    names = [preview.column for preview in previews]
     for field, given in (("lower", options.lower), ("skip", options.skip)):
         if unknown := sorted(set(given) - set(names)):
             raise ScoreRunRefused.at(field, f"{field}: found {unknown[0]!r}; accepted: {', '.join(names)}.")
@@ -176,18 +187,20 @@ def score_file_preview(
 
 def raters_marked(dataset: Dataset, previews: Sequence[ScorePreview]) -> list[ScorePreview]:
     """Return the previews, each with the reason if it is a rater's ratings, which as a metric would meet themselves."""
-    named = raters_named(dataset, [preview.metric.scorer for preview in previews])
+    named = raters_named(dataset, [preview.column for preview in previews])
     alike: dict[tuple[Any, ...], dict[str, Floats]] = {}
     for preview in previews:
         if preview.of_segments:
             key = tuple(preview.systems), tuple(preview.positions.tolist())
-            alike.setdefault(key, {})[preview.metric.scorer] = preview.scores
+            alike.setdefault(key, {})[preview.column] = preview.scores
     rated = {name for key, columns in alike.items() for name in columns_of_ratings(dataset, columns, *key)}
     marked = []
     for preview in previews:
-        name = preview.metric.scorer
-        reason = "a rater of this data set has this name" if name in named else ""
-        marked.append(replace(preview, of_rater="its values are ratings of this data set" if name in rated else reason))
+        name = preview.column
+        reason = "the name of a rater of this data set" if name in named else ""
+        marked.append(
+            replace(preview, of_rater="values that are ratings of this data set" if name in rated else reason)
+        )
     return marked
 
 
@@ -197,16 +210,9 @@ def _preview(
     items: Sequence[str],
     systems: Sequence[str],
     options: ImportOptions,
-    *,
-    several: bool,
 ) -> ScorePreview:
-    if several and options.name:
-        message = (
-            f"name: found {options.name!r}, but the file has several columns of scores; accepted: no name. Each is "
-            "called like its column: call it otherwise in the file."
-        )
-        raise ScoreRunRefused.at("name", message)
-    name = options.name or table.name
+    column = options.name or table.name
+    name = options.names.get(column) or column
     if not name:
         message = f"name: found nothing; accepted: what the metric is called, in up to {NAME_CHARACTERS} characters."
         raise ScoreRunRefused.at("name", message)
@@ -217,7 +223,7 @@ def _preview(
     try:
         metric = External(
             scorer=name,
-            lower_is_better=is_lower(options, table, name),
+            lower_is_better=is_lower(options, table, column),
             lowest=scale.lowest,
             highest=scale.highest,
             level=table.level,
@@ -229,6 +235,7 @@ def _preview(
     missing = [system for system in systems if system not in table.systems]
     return ScorePreview(
         metric=metric,
+        column=column,
         filename=table.filename,
         systems=table.systems,
         positions=positions,
@@ -278,7 +285,7 @@ def score_file_import(
     previews = score_file_preview(
         dataset=dataset, filename=filename, content=content, options=options, max_bytes=max_bytes
     )
-    previews = [preview for preview in previews if preview.metric.scorer not in options.skip]
+    previews = [preview for preview in previews if preview.column not in options.skip]
     if not previews:
         raise ScoreRunRefused("Found every metric of the file ticked as not to import; accepted: all but one at most.")
     provenance = {

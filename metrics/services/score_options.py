@@ -34,9 +34,10 @@ ROUNDING = 1e-9  # of a bound: sums of floats may lie above 1 by a last bit
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What a file of scores does not say about itself."""
+    """What a file of scores does not say about itself. Metrics of several columns go by the names of these."""
 
-    name: str = ""  # of the metric; empty for an archive, whose files are named
+    name: str = ""  # of the metric; with several columns, of the only one that is imported
+    names: Mapping[str, str] = field(default_factory=dict)  # by column: what its metric is called instead
     lower_is_better: bool = False  # for every metric in the file
     lower: Collection[str] = ()  # metrics for which lower is better
     skip: Collection[str] = ()  # metrics in the file that are not imported
@@ -109,6 +110,30 @@ class ColumnScale:
     def provenance(self) -> dict[str, str]:
         """Return what the run keeps of it beside its parameters."""
         return {"scores": self.scores.words, "range_from": self.source}
+
+
+def options_by_column(options: ImportOptions, columns: Sequence[str]) -> ImportOptions:
+    """Return the options in which a name stands beside its column, if there are several."""
+    if len(columns) == 1:
+        return replace(options, names={})
+    if options.name:
+        left = sorted(set(columns) - set(options.skip))
+        if len(left) > 1:
+            message = (
+                f"name: found {options.name!r} for {len(left)} columns of scores ({', '.join(left)}); accepted: no "
+                "name, or one column that is imported. Without a name each is called like its column."
+            )
+            raise ScoreRunRefused.at("name", message)
+        options = replace(options, name="", names={**options.names, **dict.fromkeys(left, options.name)})
+    called: dict[str, str] = {}
+    for column in dict.fromkeys(columns):
+        if column not in options.skip:
+            name = options.names.get(column) or column
+            if name in called:
+                message = f"name: found {name!r} for {called[name]} and {column}; accepted: a name for each."
+                raise ScoreRunRefused.at("name", message)
+            called[name] = column
+    return options
 
 
 def is_lower(options: ImportOptions, table: FileScores, name: str) -> bool:

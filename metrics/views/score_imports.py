@@ -1,5 +1,6 @@
 """Preview, import and export of scores made elsewhere."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -9,31 +10,38 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.exports import zip_response
-from annotation.core.kept_files import FileKeeper
+from annotation.core.kept_files import EARLIER, FileKeeper
 from annotation.core.numbers import counted
 from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.models import Dataset, Role
+from annotation.models import Dataset, RatingImport, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
 from metrics.services.score_imports import ScorePreview, raters_marked, score_file_import, score_file_preview
+from metrics.services.shown_columns import ShownColumns
 
 STORE = "store"
 RANGES = {"scale", "lowest", "highest"}
+OF_COLUMNS = {*RANGES, "name"}
 
 
 @require_http_methods(["GET", "POST"])
 @project_view(Role.MANAGER)
 @takes_uploads
 def run_import(request: MemberRequest) -> HttpResponse:
-    """Show the form; then the same form beside a preview of the file, and a button that stores it."""
+    """Show the form; then the same form beside a preview of the file, and a button that stores it.
+
+    ``?ratings=`` names an import of ratings, whose file may hold a judge's scores, too.
+    """
     project = request.project
-    keeper = FileKeeper(project, request.user)
+    keeper = FileKeeper(project, request.user, RatingImport.objects.all())
     if request.method == "GET":
         initial = {"dataset": request.GET.get("dataset", ""), "direction": HIGHER}
+        if ratings := request.GET.get("ratings", ""):
+            initial["kept"] = f"{EARLIER}-{ratings}"
         return _page(request, ScoreImportForm(project=project, keeper=keeper, initial=initial))
     form = ScoreImportForm(request.POST, request.FILES, project=project, keeper=keeper)
     shown: dict[str, Any] = {}
@@ -44,56 +52,57 @@ def run_import(request: MemberRequest) -> HttpResponse:
                 runs = score_file_import(**file, by=request.user)
                 form.forget_file()
                 return _stored(request, runs)
-            shown = _previewed(request, form, file)
+            shown = _previewed(form, file)
         except ImportRefused as error:
             shown = {"refusal": error, "more": unlisted(error.rows, error.total)}
             if file["options"].shown_scales:
-                shown |= _without_refused_scales(request, form, file)
+                shown |= _without_refused(form, file)
         except AnnotationError as error:
-            form.add_refusal(error)
-            if RANGES & set(error.fields or {}):  # inputs beside the preview
-                shown = _without_refused_scales(request, form, file)
+            beside = OF_COLUMNS if form.columns_seen else RANGES
+            if beside & set(error.fields or {}):  # inputs of the preview
+                form.add_error(None, error.message)
+                shown = _without_refused(form, file)
+            else:
+                form.add_refusal(error)
     form.keep_file()
     return _page(request, form, **shown)
 
 
 def _page(request: MemberRequest, form: ScoreImportForm, **context: Any) -> HttpResponse:
-    context.setdefault("skip", [])
     return render(request, "metrics/score_import.html", {"project": request.project, "form": form, **context})
 
 
-def _previewed(request: MemberRequest, form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
-    previews = raters_marked(file["dataset"], score_file_preview(**file))
-    return {"filename": file["filename"], **_read(previews, _skipped(request, form, previews))}
+def _previewed(form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
+    previews = raters_marked(file["dataset"], _previews(file))
+    return {"filename": file["filename"], "columns": ShownColumns.of(previews, file["options"], form.columns_seen)}
 
 
-def _without_refused_scales(request: MemberRequest, form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
-    """Return the preview with every scale that was entered but the refused ones; nothing if more is wrong."""
+def _previews(file: dict[str, Any]) -> list[ScorePreview]:
+    """Read a file. A name that several columns may have is left to the page, which asks for the name of each."""
     try:
-        return _previewed(request, form, {**file, "drop_refused": True})
+        return score_file_preview(**file)
+    except AnnotationError as error:
+        if not file["options"].name or "name" not in (error.fields or {}):
+            raise
+        try:
+            previews = score_file_preview(**{**file, "options": replace(file["options"], name="")})
+        except AnnotationError:
+            raise error from None
+        if len(previews) == 1:
+            raise
+        return previews
+
+
+def _without_refused(form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
+    """Return the preview with every scale that was entered but the refused ones; nothing if more is wrong."""
+    names = file["options"].names
+    file = {**file, "options": replace(file["options"], names={}), "drop_refused": True}
+    try:
+        shown = _previewed(form, file)
     except AnnotationError:
         return {}
-
-
-def _read(previews: list[ScorePreview], skip: list[str]) -> dict[str, Any]:
-    """Return what the page says of the columns: raters' are no columns of scores unless they are wanted."""
-    if len(previews) == 1:  # it has no box to tick
-        counts = "1 column, which looks like a rater’s" if previews[0].of_rater else "1 column of scores"
-        return {"previews": previews, "skip": skip, "counts": counts, "to_import": previews}
-    raters = [preview.metric.scorer for preview in previews if preview.of_rater and preview.metric.scorer in skip]
-    n_scores = len(previews) - len(raters)
-    counts = counted(n_scores, "column") + " of scores" if n_scores else "no column of scores"
-    if raters:
-        counts += f" and {counted(len(raters), 'column')} of raters"
-    to_import = [preview for preview in previews if preview.metric.scorer not in skip]
-    return {"previews": previews, "skip": skip, "raters": raters, "counts": counts, "to_import": to_import}
-
-
-def _skipped(request: MemberRequest, form: ScoreImportForm, previews: list[ScorePreview]) -> list[str]:
-    """Return the metrics that are not imported: the ticked ones, and raters' columns that are offered anew."""
-    offered = request.POST.getlist("offered")
-    anew = [preview.metric.scorer for preview in previews if preview.of_rater and preview.metric.scorer not in offered]
-    return [*form.cleaned_data["skip"], *anew]
+    shown["columns"] = shown["columns"].named(names)
+    return shown
 
 
 def _stored(request: MemberRequest, runs: list[tuple[ScoreRun, bool]]) -> HttpResponse:

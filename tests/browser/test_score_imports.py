@@ -62,16 +62,41 @@ def test_a_file_is_previewed_corrected_and_imported(live_server, new_page, tmp_p
     check(page)
 
     page.locator("input[type=file]").set_input_files(table(tmp_path / "comet.csv", rows[:-2]))
-    page.get_by_role("button", name="Import it").click()
+    page.get_by_role("button", name="Import COMET-22’s scores").click()
     expect(page.get_by_text("The file or the settings have changed: check the scales again.")).to_be_visible()
     expect(page.get_by_label("No fixed range")).to_be_checked()
     check(page)
     state_range(page)
 
-    page.get_by_role("button", name="Import it").click()
+    page.get_by_role("button", name="Import COMET-22’s scores").click()
     expect(page.get_by_role("heading", name="Made elsewhere")).to_be_visible()
     expect(page.get_by_role("heading", name="COMET-22")).to_be_visible()
     expect(page.get_by_text("0 to 1, stated at the import; the scores are 0 to 0.9756.")).to_be_visible()
     page.get_by_role("link", name="Change the scale").click()
     expect(page.get_by_role("heading", name="Which scale do these scores have?")).to_be_visible()
     check(page)
+
+
+@pytest.mark.usefixtures("manager")
+def test_the_button_names_the_ticked_columns_of_a_file(live_server, new_page, tmp_path: Path) -> None:
+    rows = [f"Echo,item-{position},{position % 3},{position % 5},0.{position}" for position in range(10)]
+    file = tmp_path / "all.csv"
+    file.write_text("\n".join(["system,item,rater-1,gpt_judge,BLEU", *rows]))
+    page = new_page(**PHONE)
+    sign_in(page, live_server.url, "max-manager", "password")
+    page.goto(f"{live_server.url}/p/chit-chat/runs/import/")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Upload and preview").click()
+    expect(page.get_by_text("1 column looks like a rater’s ratings")).to_be_visible()
+    expect(page.get_by_role("button", name="Import 2 columns of scores")).to_be_visible()
+    assert_everyone_can_read(page)
+
+    page.get_by_role("checkbox", name="BLEU: a metric’s scores").uncheck()
+    expect(page.get_by_role("button", name="Import gpt_judge’s scores")).to_be_enabled()
+    judge = page.get_by_role("checkbox", name="gpt_judge: a judge’s scores")
+    judge.uncheck()
+    expect(page.get_by_role("button", name="Tick a column to import")).to_be_disabled()
+    judge.check()
+    page.get_by_label("Name of the metric").first.fill("GPT-4")
+    page.get_by_role("button", name="Import gpt_judge’s scores").click()
+    expect(page.get_by_role("heading", name="GPT-4")).to_be_visible()

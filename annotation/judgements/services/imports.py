@@ -101,7 +101,10 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
                 filename=job.filename,
                 problems=problems,
             )
-            claim.finish(campaign=campaign, report={"counts": counts}, progress_total=STEPS)
+            report: dict[str, Any] = {"counts": counts}
+            if content.judges:
+                report["judges"] = content.judges
+            claim.finish(campaign=campaign, report=report, progress_total=STEPS)
 
     run_and_report_row_errors(claim, work)
 

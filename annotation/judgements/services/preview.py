@@ -158,6 +158,18 @@ def judges_line(judges: Sequence[str]) -> str:
     return f"Left out: {', '.join(judges)}, which {'looks' if len(judges) == 1 else 'look'} like a judge’s scores"
 
 
+def import_label(preview: Mapping[str, Any]) -> str:
+    """Return what a stored preview's button imports.
+
+    >>> import_label({"options": {"aggregate": ""}, "counts": {"raters": 3}})
+    'Import 3 raters’ ratings'
+    """
+    if aggregate := preview["options"].get("aggregate"):
+        return f"Import the {AGGREGATES[aggregate].lower()}"
+    n = preview["counts"].get("raters", 0)
+    return "Import 1 rater’s ratings" if n == 1 else f"Import {n:,} raters’ ratings"
+
+
 def _many(count: int, singular: str, plural: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 

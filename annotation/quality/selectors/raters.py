@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from annotation import models
 from annotation.campaigns.selectors import WorkRow, rater_rows
@@ -218,11 +218,14 @@ def others_agreement(campaign: models.Campaign, at: Moment, raters: Sequence[str
 
 
 def stage_counts(campaign: models.Campaign) -> dict[str, int]:
-    """Count the raters in each stage, excluded raters apart."""
+    """Count the raters in each stage, excluded raters apart, all who joined, and those of all who have rated."""
     is_out = Q(excluded_at__isnull=False)
     stages = {name: Count("pk", filter=~is_out & Q(stage=name)) for name in ("training", "test", "work", "failed")}
     joined = models.Participation.objects.filter(campaign=campaign)
-    return joined.aggregate(**stages, excluded=Count("pk", filter=is_out), all=Count("pk"))
+    rated = Exists(models.Rating.objects.filter(campaign=campaign, rater=OuterRef("rater")))
+    return joined.aggregate(
+        **stages, excluded=Count("pk", filter=is_out), all=Count("pk"), rated=Count("pk", filter=rated)
+    )
 
 
 # --- Downloads --------------------------------------------------------------------------------------------------------

@@ -167,6 +167,8 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
         if monitor.campaign.imported:
             plan, activity = "at least once", "imported"
+        elif monitor.raters_joined != n.n_raters:
+            activity = f"whose ratings count, of {monitor.raters_joined:,} who joined; {activity}"
         cards = [
             card("Counted ratings", n.n_ratings, f"in {counted(n.n_answers, 'answer')}"),
             card("Responses judged", n.n_responses, plan),

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -27,8 +28,9 @@ from annotation.models import (
 )
 from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
-from annotation.overview.registry import FINDINGS, JOBS
+from annotation.overview.registry import FINDINGS, JOBS, Finding
 from annotation.overview.results import MOST_BARS, picture
+from annotation.overview.selectors import _led, _newest
 from annotation.quality.selectors.suspects import Suspects
 from annotation.quality.services.decisions import rater_exclude, rater_include
 from annotation.results.selectors.campaigns import headline, rated_campaigns
@@ -66,6 +68,20 @@ def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user, m
         assert finding.text.endswith("."), finding
         assert finding.at <= timezone.now()
         assert client.get(finding.url).status_code == 200, finding
+
+
+def test_a_finding_that_stays_is_shown_behind_the_one_that_leads() -> None:
+    def finding(age: int, **marks: bool) -> Finding:
+        return Finding("Study", timezone.now() - timedelta(days=age), f"Finding {age}.", "", "/", **marks)
+
+    def order(findings: list[Finding], most: int = 3) -> list[str]:
+        return [each.text[8:9] for each in _led(_newest(findings, most)).shown]
+
+    news = [finding(age) for age in range(4)]
+    assert order([*news, finding(7, leads=True), finding(8, stays=True)]) == ["7", "0", "8"]
+    assert order([*news, finding(8, stays=True)]) == ["0", "8", "1"]
+    assert order([finding(0, stays=True), *news[1:], finding(8, stays=True)]) == ["0", "1", "2"]  # the newest alone
+    assert order([finding(1), finding(8, stays=True)], 1) == ["1"]
 
 
 def test_the_first_finding_draws_the_systems_of_the_results(lab: Project, world, as_user) -> None:

@@ -80,6 +80,8 @@ def test_it_says_when_a_metric_cannot_help(world: World, viewer, as_user) -> Non
     assert "No finished score run" in client.get(url(world)).content.decode()
     assert client.get(url(world, "correlations:campaign-helped-download", "csv")).status_code == 404
     run = make_imported_run(world)
+    results = client.get(url(world, "annotation:campaign-results")).content.decode()
+    assert "With the help of a metric" not in results  # every output of the compared systems is rated
     assert "every output that it scored is rated" in helped_results(world.output_campaign, run).sentence
     keep_ratings_of(world, 5)
     sentence = helped_results(world.output_campaign, run).sentence

@@ -344,6 +344,55 @@ def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None
     assert stand_in_sentence(without_judge).startswith("BLEU with all references ")
 
 
+def test_the_same_scores_under_two_names_are_one_finding(honest: Study) -> None:
+    content = f"sha256:{'ab' * 32}"
+    run = ScoreRun.objects.defer(None).get(metric="external")
+
+    def name(study: Study, number: int, scorer: str) -> None:
+        row = study.result["rows"][1]
+        row["signature"] = (
+            row["signature"].replace("name:Oracle", f"name:{scorer}").replace("content:none", "content:ab")
+        )
+        row["run"] = number
+        (external,) = (each for each in study.specification["metrics"] if each.get("name") == "external")
+        external["parameters"] |= {"content": content, "scorer": scorer}
+        run.parameters |= {"content": content, "scorer": scorer}
+        run.number = number
+        run.signature_hash = scorer
+        run.save()
+        study.save()
+
+    name(honest, run.number, "Oracle")
+    twin = Study.objects.get(pk=honest.pk)
+    twin.pk, twin.signature, run.pk = None, "0" * 64, None
+    name(twin, 100, "Twin")
+
+    assert question_of(twin) == question_of(honest)
+    (finding,) = stand_in_findings(honest.project, 5)
+    assert finding.stays
+    assert finding.text.endswith(" has the same scores.")
+
+
+def test_a_judge_that_can_is_found_behind_one_whose_scale_is_known(honest: Study) -> None:
+    result = honest.read_result()
+    row, level, ceiling, worth = (getattr(result, each)[1] for each in ("rows", "levels", "ceilings", "worth"))
+    no = {whom: replace(each, passed=False, winning_rate=0.0) for whom, each in worth.stand_in.margins.items()}
+    first = replace(worth, stand_in=replace(worth.stand_in, margins=no))
+    second = replace(worth, stand_in=replace(worth.stand_in, scale="fitted"))
+    both = replace(
+        result,
+        rows=(replace(row, label="On the scale"), row),
+        levels=(level, level),
+        ceilings=(ceiling, ceiling),
+        worth=(first, second),
+    )
+
+    finding = stand_in_finding(both)
+
+    assert finding is not None
+    assert finding[0] == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
+
+
 def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study, viewer, as_user) -> None:
     client, result = as_user(viewer), study.read_result()
     other = stand_in_report(study.project, result, "crowd", 0)

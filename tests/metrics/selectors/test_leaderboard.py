@@ -307,6 +307,21 @@ def imported(world: World, name: str) -> ScoreRun:
     return run
 
 
+def test_two_imports_of_the_same_scores_are_one_metric_in_sentences(world: World) -> None:
+    finished_run(world, "bleu")
+    for name in ("gpt4_judge", "GPT-4"):
+        imported(world, name)
+
+    board = leaderboard(world.dataset, board_runs(world.dataset).shown)
+
+    assert len([column for column in board.columns if column.label in ("gpt4_judge", "GPT-4")]) == 2
+    note = "gpt4_judge has the same scores as GPT-4."  # the newest first
+    assert note in summary(board)
+    assert headline(board).endswith(note)
+    assert "of 3" not in headline(board)
+    assert sum("gpt4_judge" in sentence for sentence in summary(board)) == 1
+
+
 def test_systems_with_the_same_outputs_are_named_as_one(world: World) -> None:
     twin = System.objects.create(dataset=world.dataset, name="Twin")
     for source in list(ResponseSource.objects.filter(system=world.systems["Echo"])):

@@ -168,6 +168,14 @@ def test_the_scale_of_each_column_is_stated_or_proposed_the_same_everywhere(worl
     assert ranges(lower=["gpt_judge"])["gpt_judge"] == (None, None, "proposed")
 
 
+def test_the_only_column_that_is_imported_has_the_name(world: World) -> None:
+    (run, _), *others = imported(world, JUDGED, "all.csv", ImportOptions(name="GPT-4", skip=["COMET"]))
+    assert not others
+    assert (run.parameters["scorer"], run.parameters["highest"]) == ("GPT-4", 5)  # its column is a judge's by its name
+    with pytest.raises(AnnotationError, match=r"2 columns of scores \(COMET, gpt_judge\)"):
+        imported(world, JUDGED, "all.csv", ImportOptions(name="GPT-4"))
+
+
 def test_a_scale_that_is_stated_later_makes_a_corrected_run_of_the_same_scores(world: World, manager: User) -> None:
     (run, _), _ = imported(world, JUDGED, "all.csv", ImportOptions(scale=["none"]), by=manager)
     (proposed, _), _ = imported(world, JUDGED, "all.csv", ImportOptions())

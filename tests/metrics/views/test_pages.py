@@ -439,3 +439,10 @@ def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_
     assert 2 * agreement.same / agreement.pairs - 1 == pytest.approx(taus)
     assert client.get(url, {"run": [run.number], "format": "csv"}).status_code == 200
     assert "No run chosen" in client.get(url).content.decode()
+
+
+def test_the_box_of_a_project_without_scores_leads_to_the_first_run(world: World, manager, viewer, as_user) -> None:
+    address = reverse("metrics:run-list", args=[world.project.slug])
+    box = as_user(manager).get(address).content.decode().partition('<div class="empty">')[2]
+    assert f'href="{reverse("metrics:run-create", args=[world.project.slug])}">New score run</a>' in box
+    assert "New score run" not in as_user(viewer).get(address).content.decode()

@@ -44,6 +44,11 @@ def kept(
     return form
 
 
+def chosen(offered: list[str], *left: str, **changes: object) -> dict:
+    """Return what a page with several columns sends, of which some are left out."""
+    return {"name": "", "offered": offered, "take": [name for name in offered if name not in left], **changes}
+
+
 def page_of(response) -> str:
     return " ".join(response.content.decode().split())
 
@@ -169,14 +174,15 @@ def test_one_refused_scale_leaves_the_others_as_entered(world: World, manager, a
     scales |= {"column-2": "COMET", "scale-2": "range", "low-2": "-1", "high-2": "1234567"}
     client = as_user(manager)
 
-    page = page_of(client.post(address(world), kept(world, manager, table, name="", **scales)))
+    columns = ["judge", "COMET"]
+    page = page_of(client.post(address(world), kept(world, manager, table, **chosen(columns), **scales)))
 
     assert message in page
     assert 'value="none" id="scale-1-2" checked' in page
     assert 'id="low-2" value="-1"' in page
     assert 'id="high-2" value="1234567"' in page
     assert not ScoreRun.objects.exists()
-    client.post(address(world), kept(world, manager, table, name="", skip=["judge"], **scales))
+    client.post(address(world), kept(world, manager, table, **chosen(columns, "judge"), **scales))
     assert ScoreRun.objects.get().parameters["highest"] == 1234567  # what is not imported is not checked
 
 
@@ -219,7 +225,9 @@ def test_an_archive_makes_a_run_of_each_file_whose_directions_are_requested(worl
     page = page_of(client.post(address(world), form))
     assert "all.zip holds 2 columns of scores" in page
     assert page.count('name="lower"') == 2
-    confirmed = kept(world, manager, buffer.getvalue(), "all.zip", name="", lower=["TER-refA"])
+    confirmed = kept(
+        world, manager, buffer.getvalue(), "all.zip", **chosen(["COMET-refA", "TER-refA"], lower=["TER-refA"])
+    )
     page = page_of(client.post(address(world), confirmed, follow=True))
     assert "2 score runs imported." in page
     assert {run.parameters["scorer"]: run.parameters["lower_is_better"] for run in ScoreRun.objects.all()} == {
@@ -236,10 +244,17 @@ def test_columns_of_one_table_are_chosen_beside_the_preview(world: World, manage
     page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="")))
     assert "all.csv holds 3 columns of scores</h2>" in page
     assert "Left out, since most of their values are no numbers: text." in page
-    assert page.count('name="skip"') == 3
-    client.post(address(world), kept(world, manager, table, name="", skip=["length"]))
-    assert {run.parameters["scorer"] for run in ScoreRun.objects.all()} == {"BLEU", "judge"}
-    page = page_of(client.post(address(world), kept(world, manager, TABLE, skip=["COMET-22"])))
+    assert page.count('name="take"') == page.count('name="name-') == 3
+    assert ">Import 3 columns of scores</span>" in page
+    columns = ["BLEU", "judge", "length"]
+    alike = chosen(columns, "length", **{"column-1": "BLEU", "name-1": "judge", "column-2": "judge", "name-2": "judge"})
+    page = page_of(client.post(address(world), kept(world, manager, table, **alike)))
+    assert "name: found &#x27;judge&#x27; for BLEU and judge; accepted: a name for each" in page
+    assert 'name="name-1" id="name-1" value="judge"' in page  # as entered
+    assert not ScoreRun.objects.exists()
+    client.post(address(world), kept(world, manager, table, **alike | {"name-1": "BLEU-4"}))
+    assert {run.parameters["scorer"] for run in ScoreRun.objects.all()} == {"BLEU-4", "judge"}
+    page = page_of(client.post(address(world), kept(world, manager, table, **chosen(columns, *columns))))
     assert "accepted: all but one at most" in page
 
 
@@ -253,17 +268,23 @@ def test_raters_columns_are_not_imported_unless_they_are_wanted(world: World, ma
     )
     client = as_user(manager)
 
-    form = {"name": ""}
-    page = page_of(client.post(address(world), form_data(world, table, "all.csv", **form)))
+    page = page_of(client.post(address(world), form_data(world, table, "all.csv", name="BLEU-4")))
     assert "all.csv holds 1 column of scores and 2 columns of raters</h2>" in page
-    assert "Maria, rater-1 look like raters’ ratings: not imported unless" in page
-    assert "Maria looks like a rater, no metric: its values are ratings of this data set." in page
-    assert "rater-1 looks like a rater, no metric: a rater of this data set has this name." in page
-    assert page.count("looks like a rater") == 2
-    assert [f'id="skip-{number}" checked' in page for number in (1, 2, 3)] == [True, True, False]
-    seen = form | {"offered": ["Maria", "rater-1"], "skip": ["rater-1"]}
-    page = page_of(client.post(address(world), form_data(world, table, "all.csv", **seen)))
-    assert [f'id="skip-{number}" checked' in page for number in (1, 2, 3)] == [False, True, False]
+    assert page.count("look like raters’ ratings") == 1
+    both = "values that are ratings of this data set (Maria) and the name of a rater of this data set (rater-1)"
+    assert f"2 columns look like raters’ ratings, by {both}. As a metric they" in page
+    assert [f'id="take-{number}" checked' in page for number in (1, 2, 3)] == [True, False, False]
+    assert "<strong>BLEU</strong>: a metric’s scores," in page
+    assert 'name="name-1" id="name-1" value="BLEU-4"' in page  # the only one that is imported has the name
+    assert ">Import BLEU’s scores</span>" in page
+    columns = ["BLEU", "Maria", "rater-1"]
+    look = kept(world, manager, table, "all.csv", **chosen(columns, "rater-1"), action="look")
+    page = page_of(client.post(address(world), look))
+    assert "<strong>Maria</strong>: a rater’s ratings," in page
+    assert [f'id="take-{number}" checked' in page for number in (1, 2, 3)] == [True, True, False]
+    name = {"column-1": "BLEU", "name-1": "BLEU-4"}
+    client.post(address(world), kept(world, manager, table, **chosen(columns, *columns[1:], **name)))
+    assert ScoreRun.objects.get().parameters["scorer"] == "BLEU-4"
 
 
 def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -> None:

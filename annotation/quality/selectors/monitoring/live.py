@@ -102,6 +102,7 @@ class Monitor:
     comments: list[Comment]
     unfilled: Unfilled | None = None  # None if nothing is handed out any more, or very much is left
     left_out: int = 0  # slots that excluded raters have filled
+    raters_joined: int = 0  # also those who have rated nothing, or are excluded
 
     @property
     def live(self) -> bool:
@@ -131,6 +132,7 @@ class Monitor:
             self.slots_done,
             self.slots_leased,
             self.raters_active,
+            self.raters_joined,
             self.campaign.state,
             f"{self.unfilled.new}.{self.unfilled.skipped}" if self.unfilled else "",
         )
@@ -170,6 +172,7 @@ def campaign_monitor(campaign: Campaign) -> Monitor:
         comments=_comments(campaign),
         unfilled=left,
         left_out=0 if campaign.state == CampaignState.CLOSED else replaceable(campaign).count(),
+        raters_joined=campaign.participations.count(),
     )
 
 

@@ -9,6 +9,7 @@ from annotation.datasets.services.imports import dataset_import_execute
 from annotation.datasets.views.imports import DATASET_EXAMPLES, RATING_EXAMPLES
 from annotation.judgements.services.imports import rating_import_execute
 from annotation.models import Campaign, Dataset, DatasetImport, JobState, Project, RatingImport, User
+from annotation.overview.closing import ways_on
 from tests.annotation.worlds.datasets import EXAMPLES, example_dataset
 
 HTMX = {"HX-Request": "true"}
@@ -110,7 +111,8 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
         "This looks like one rating a row: 1 rater, 1 criterion, 2 judgements of 1 response of this data set." in shown
     )
     assert "rater = Judge" in shown
-    assert "Import as “" not in as_user(viewer).get(page).content.decode()
+    assert "Import 1 rater’s ratings" in shown
+    assert "Import 1 rater’s ratings" not in as_user(viewer).get(page).content.decode()
     assert queued == []
     assert not Campaign.objects.exists()
 
@@ -126,13 +128,31 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
     assert campaign.criteria.get().name == "q"
 
 
-def test_the_preview_says_on_top_which_column_is_no_rater(as_user, project, manager, queued) -> None:
-    client = as_user(manager)
-    upload_ratings(client, project, example_dataset(project), b"item,system,ann,gpt_judge\n1,SystemA,4,5\n")
-    page = client.get(url("rating-import-detail", project.slug, RatingImport.objects.get().pk)).content.decode()
-    assert page.index("Left out: gpt_judge, which looks like a judge’s scores.") < page.index("The first ratings")
-    assert f"/p/{project.slug}/runs/import/?dataset=" in page
-    assert 'value="ann" ' in page  # the columns taken, where the judge's can be added
+def test_raters_and_a_judge_of_one_file_are_imported_one_after_the_other(as_user, project, manager, queued) -> None:
+    client, dataset = as_user(manager), example_dataset(project)
+    upload_ratings(client, project, dataset, b"item,system,ann,bo,gpt_judge\n1,SystemA,4,3,5\n")
+    job = RatingImport.objects.get()
+    page = " ".join(client.get(url("rating-import-detail", project.slug, job.pk)).content.decode().split())
+    raters, judge = "<dt>Raters</dt><dd>ann, bo: their ratings are imported here</dd>", "<dd>gpt_judge: its scores are"
+    assert page.index(raters) < page.index(judge) < page.index("The first ratings")
+    assert "Import 2 raters’ ratings" in page
+    assert 'value="ann, bo" ' in page  # the columns taken, where the judge's can be added
+
+    client.post(url("rating-import-confirm", project.slug, job.pk))
+    rating_import_execute(import_id=job.pk)
+    campaign = Campaign.objects.get()
+    next_step = ways_on(campaign)[0]
+    assert next_step.action == "Import gpt_judge’s scores"
+    form = client.get(next_step.url).content.decode()
+    assert f'name="kept" value="import-{job.pk}"' in form
+    assert f'<option value="{dataset.slug}" selected' in form
+    answer = client.post(
+        next_step.url,
+        {"dataset": dataset.slug, "kept": f"import-{job.pk}", "direction": "higher", "action": "store"}
+        | {"offered": ["ann", "bo", "gpt_judge"], "take": "gpt_judge"},
+    )
+    assert answer.status_code == 302
+    assert "judge" not in ways_on(campaign)[0].action
 
 
 def test_columns_left_out_are_named_in_the_files_order(as_user, project, manager, queued) -> None:
@@ -153,13 +173,13 @@ def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager
     shown = client.get(page).content.decode()
     assert "This looks like a column for each rater" in shown
     assert "SystemZ" in shown
-    assert "Import as “" not in shown
+    assert "rater’s ratings" not in shown
 
     assert "accepted: a lower end" in client.post(read_again, {"scale_min": 5, "scale_max": 1}).content.decode()
     client.post(read_again, {"aggregate": "median", "only_systems": "SystemA"})
     shown = client.get(page).content.decode()
     assert "This looks like medians only: 1 criterion, 1 median of 1 response of this data set." in shown
-    assert "Import as “" in shown
+    assert "Import the medians" in shown
 
     assert as_user(outsider).post(discard).status_code == 404
     client = as_user(manager)

@@ -1,4 +1,5 @@
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -79,6 +80,21 @@ def test_a_raters_page_shows_every_answer_with_its_checks_marked(campaign, viewe
     assert "Repeat of an earlier unit" in text
     assert "first 1" in text
     assert "Decide" not in text  # a viewer decides nothing
+
+
+def test_each_number_of_raters_says_whom_it_counts(campaign, viewer, as_user):
+    """Ann counts, Bob is excluded, Cy has only started."""
+    join(campaign, "cy")
+    rater_exclude(campaign=campaign, rater=rater_of(campaign, "bob"), reason="Clicks.")
+
+    def words(name: str, *args: object) -> str:
+        text = as_user(viewer).get(reverse(f"annotation:{name}", args=["chit-chat", *args])).content.decode()
+        return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+    assert "1 whose ratings count, of 3 who joined; " in words("campaign-monitor-fragment", campaign.pk)
+    assert "Excluded raters 1 " in words("campaign-monitor-fragment", campaign.pk)
+    assert " 3 raters joined, 2 of them have rated, 1 excluded." in words("campaign-quality", campaign.pk)
+    assert " 2 1 of them excluded " in words("campaign-list")
 
 
 def test_a_rater_is_excluded_with_a_reason_and_restored(campaign, manager, as_user):
