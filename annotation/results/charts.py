@@ -203,7 +203,7 @@ def _systems(verdict: CriterionVerdict) -> alt.Y:
 
 
 def _of(measure: str, verdict: CriterionVerdict) -> str:
-    """Return what an axis shows, with its criterion; a criterion that is called "rating" adds nothing to "mean rating"."""
+    """Return what an axis shows, with its criterion: one that is called "rating" adds nothing to "mean rating"."""
     return measure if verdict.criterion.casefold() in ("rating", "ratings") else f"{measure}: {verdict.criterion}"
 
 

@@ -9,6 +9,7 @@ from django.db.models import Avg
 from django.urls import reverse
 
 from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind, System
+from annotation.results.selectors.leading import Leading, leading
 from annotation.results.selectors.verdicts import compute_results
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
@@ -17,7 +18,7 @@ from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import board_runs, leaderboard
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
-from metrics.selectors.leaderboard_words import headline, summary
+from metrics.selectors.leaderboard_words import _by_raters, beside_raters, headline, summary
 from metrics.selectors.run_items import ItemSet, item_set_of_report
 from metrics.selectors.system_ratings import is_rating, stored_ratings
 from metrics.services.runs import GroupOf, score_run_create, score_run_execute, score_runs_create
@@ -279,6 +280,9 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     assert "Fluency: 3 raters cannot tell" in sentence.text
     assert sentence.basis == f"{results.ratings:,} ratings by 3 raters of 40 items in “{campaign.name}”"
     assert "Raters" not in headline(board)
+    # Two criteria, of which only one orders the systems, say different things of the metric's winner.
+    by_each = {_by_raters(board.columns[-1].best[0], leading(each)) for each in results.criteria}
+    assert beside_raters(board) == (by_each.pop() if len(by_each) == 1 else "")
 
 
 def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_away(
@@ -443,7 +447,7 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
         "Scores over different items are not compared with each other.",
     ]
     assert headline(board) == (
-        "Over all 40 items: all 2 metrics put A first; 1 of them tells it from every other system."
+        "Over all 40 items: both metrics put A first; 1 of them tells it from every other system."
     )
 
 
@@ -456,12 +460,12 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
         ),
         (
             [column("BLEU", "A"), column("chrF", "A")],
-            "All 2 metrics put A first; 2 of them tell it from every other system.",
+            "Both metrics put A first; each of them tells it from every other system.",
         ),
         ([column("BLEU", "A", "B")], "BLEU puts A first. BLEU cannot tell it from B."),
         (
             [replace(column("BLEU", "A"), apart=["C"]), replace(column("TER", "A", "B"), apart=["C"])],
-            f"All 2 metrics put A first; 1 of them tells it from every other system that it shares items with. {APART}",
+            f"Both metrics put A first; 1 of them tells it from every other system that it shares items with. {APART}",
         ),
         (
             [replace(column("BLEU", "A", "B"), apart=["C"], has_gaps=True)],
@@ -469,7 +473,7 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
         ),
         (
             [column("BLEU", "A"), replace(column("TER", "A"), is_beaten=True)],
-            ("All 2 metrics put A first; 1 of them tells it from every other system."),
+            ("Both metrics put A first; 1 of them tells it from every other system."),
         ),
         ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
         (
@@ -484,3 +488,27 @@ def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert headline(board) == sentence
+
+
+def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
+    columns = [over(27, "BLEU", "A"), over(27, "chrF", "A"), over(40, "judge", "B")]
+    board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
+
+    assert headline(board) == (
+        "Over 27 of 40 items (Chat v1): both metrics put A first; each of them tells it from every other system. "
+        "judge, over all 40 items, puts B first."
+    )
+
+
+@pytest.mark.parametrize(
+    ("raters", "sentence"),
+    [
+        (Leading("A", behind=["B", "C"]), "The raters put A first, too."),
+        (Leading("A", tied=["B"], behind=["C"]), "By the raters A may be first, too."),
+        (Leading("B", tied=["A"], behind=["C"]), "By the raters A may be first, too."),
+        (Leading("B", tied=["C"], behind=["A"]), "By the raters A is behind B for certain."),
+        (Leading("B", apart=["A"], behind=["C"]), ""),
+    ],
+)
+def test_the_metrics_winner_is_set_beside_the_raters(raters: Leading, sentence: str) -> None:
+    assert _by_raters("A", raters) == sentence
