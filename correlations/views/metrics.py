@@ -106,6 +106,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "again_url": f"{STUDY.url('create', study.project)}?{urlencode(same_texts(study))}",
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": [ceilings[index] for index in order],
+        "ceiling_rows": len(order) * len(result.entries),
         "rankings": [(result.rows[index], result.worth[index].ranking) for index in order],
         "ties_matter": any(
             worth.ranking.epsilon or worth.ranking.calibrated != worth.ranking.pairwise for worth in result.worth

@@ -75,7 +75,7 @@ class Column:
 
     @property
     def references_shown(self) -> str:
-        """Return the references as a table names them; what imported scores read is not known here."""
+        """Return the references as a table names them; imported scores name none."""
         if self.run is not None and self.run.metric == External.name:
             return "imported"
         return self.references or "none"
