@@ -1,8 +1,8 @@
 """The colour of each metric: the same on every page and in every chart.
 
-The colours were chosen together, so that any two differ clearly in both themes (CIEDE2000 of 14 or more, 15 between
-those of metrics that often share a chart) and each is dark or light enough for small text on the surface of its theme.
-Charts with a line for each metric give each a mark and a dash as well.
+The colours were chosen together, so that any two differ clearly in both themes (CIEDE2000 of 14 or more) and each is
+dark or light enough for small text on the surface of its theme. Charts with a line for each metric give each a mark
+and a dash as well.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ OF_METRICS: dict[str, tuple[str, str]] = {
     "BLEU": ("#1c77b8", "#c2e8fe"),
     "sBLEU": ("#106118", "#489923"),
     "ΔBLEU": ("#ad5622", "#cc7200"),
-    "iBLEU": ("#970e75", "#a48091"),
-    "chrF": ("#3c2e0f", "#a48b08"),
-    "TER": ("#0a3831", "#88e1d0"),
+    "iBLEU": ("#244eb5", "#9dbaf5"),
+    "chrF": ("#4b1197", "#cfa4fd"),
+    "TER": ("#177f8e", "#0ec7de"),
     "ROUGE-L": ("#8a6e08", "#efcc1d"),
-    "METEOR": ("#9f50ca", "#e6dafe"),
-    "CIDEr": ("#472b4f", "#a66cdc"),
-    "Embedding average": ("#696f8f", "#4f84fe"),
-    "Vector extrema": ("#71440b", "#e6af68"),
-    "Greedy matching": ("#8c4a47", "#e05b4a"),
-    "Sentence embeddings": ("#4f8207", "#76ed78"),
-    "AM": ("#4e2e26", "#b08d7b"),
-    "FM": ("#244eb5", "#9dbaf5"),
-    "AM-FM": ("#866c52", "#fee8c6"),
-    "Length": ("#970c02", "#f6946d"),
-    "distinct-n": ("#216559", "#689694"),
-    "Ent-n": ("#cd3976", "#e55aa9"),
-    "Self-BLEU": ("#23370e", "#88916f"),
-    "Scored elsewhere": ("#2e8456", "#15ba81"),
-    "Quality estimate": ("#555306", "#dbfd56"),
+    "METEOR": ("#cd3976", "#e55aa9"),
+    "CIDEr": ("#970c02", "#f6946d"),
+    "Embedding average": ("#970e75", "#a48091"),
+    "Vector extrema": ("#8c4a47", "#e05b4a"),
+    "Greedy matching": ("#9f50ca", "#e6dafe"),
+    "Sentence embeddings": ("#4e2e26", "#b08d7b"),
+    "AM": ("#3c2e0f", "#a48b08"),
+    "FM": ("#69072e", "#f67c8e"),
+    "AM-FM": ("#2b3852", "#838aab"),
+    "Length": ("#71440b", "#e6af68"),
+    "distinct-n": ("#23370e", "#88916f"),
+    "Ent-n": ("#0a3831", "#88e1d0"),
+    "Self-BLEU": ("#d33a3e", "#ecc3b8"),
+    "Scored elsewhere": ("#555306", "#dbfd56"),
+    "Quality estimate": ("#472b4f", "#a66cdc"),
 }
 # For scores made elsewhere and metrics of other packages: one of these, by name. The start gives the most usual names
 # (COMET, BLEURT, BERTScore, judges) different ones.
 START = "218"
 OF_OTHERS: tuple[tuple[str, str], ...] = (
-    ("#69072e", "#f67c8e"),
-    ("#717553", "#bccaa8"),
-    ("#177f8e", "#0ec7de"),
-    ("#4b1197", "#cfa4fd"),
-    ("#d33a3e", "#ecc3b8"),
-    ("#0a5063", "#26a1d8"),
-    ("#2b3852", "#838aab"),
     ("#7e5e71", "#f1adce"),
+    ("#717553", "#bccaa8"),
+    ("#696f8f", "#4f84fe"),
+    ("#866c52", "#fee8c6"),
+    ("#216559", "#689694"),
+    ("#0a5063", "#26a1d8"),
+    ("#2e8456", "#15ba81"),
+    ("#4f8207", "#76ed78"),
 )
 
 
