@@ -36,7 +36,7 @@ def estimates(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         if not isnan(each.estimate)
     ]
     what = [
-        f"Mean rating: {verdict.criterion}" if verdict.by_means else "Strength (log odds; all systems have mean 0)",
+        _of("Mean rating", verdict) if verdict.by_means else "Strength (log odds; all systems have mean 0)",
         f"95% intervals; {_items(verdict)}",
     ]
     colours = palette(theme)
@@ -63,7 +63,7 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     names, rows = _shares(verdict)
     n = sum(row["ratings"] for row in rows)
     noun = "rating" if verdict.by_means else "comparison"
-    what = [f"Share of {noun}s: {verdict.criterion}", f"{counted(n, noun)}; {_items(verdict)}"]
+    what = [_of(f"Share of {noun}s", verdict), f"{counted(n, noun)}; {_items(verdict)}"]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(cornerRadius=1)
@@ -108,7 +108,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         if not isnan(pair.difference)
     ]
     what = [
-        f"Difference in {'points' if verdict.by_means else 'log odds'}: {verdict.criterion}",
+        _of(f"Difference in {'points' if verdict.by_means else 'log odds'}", verdict),
         f"95% intervals{', corrected' if len(rows) > 1 else ''}",
     ]
     colours = palette(theme)
@@ -200,6 +200,11 @@ def _systems(verdict: CriterionVerdict) -> alt.Y:
     return alt.Y(
         "system:N", title=None, sort=names, axis=alt.Axis(labelLimit=150, labelPadding=6, ticks=False, domain=False)
     )
+
+
+def _of(measure: str, verdict: CriterionVerdict) -> str:
+    """Return what an axis shows, with its criterion: one that is called "rating" adds nothing to "mean rating"."""
+    return measure if verdict.criterion.casefold() in ("rating", "ratings") else f"{measure}: {verdict.criterion}"
 
 
 def _height(verdict: CriterionVerdict) -> int:

@@ -153,7 +153,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study": {
         "References": "Which references the metric was given: all, or those above a weight.",
         "mean": "The correlation, averaged over the random assignments of items to units.",
-        "raters": "What another group of as many raters would reach on these items: the human ceiling.",
+        "raters": "How far another group of as many raters is estimated to agree with these: the human ceiling. Noise "
+        "can put it below a metric's value.",
         "bootstrap": "95% interval from resampled items.",
         "as in 2015": "The interval as Galley et al. (2015) compute it, which treats units as independent.",
         "N": "Observations: a unit of a pair of systems each.",
@@ -187,7 +188,8 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Metric, units": "The metric's correlation with the raters, as in the table above.",
         "Halves of raters": "How far the mean ratings of two random halves of the raters correlate, over units.",
         "All raters": "What follows for another group as large as this one (Spearman-Brown): the human ceiling.",
-        "Reached": "The metric's share of that; “more than possible” for a score that has not seen the ratings.",
+        "Reached": "The metric's share of that estimate; “above” if it is higher, “more than expected” if it is higher "
+        "than is expected of a score that has not seen the ratings.",
         "One rater": "A rater's correlation with the mean of the others, over single outputs; the mean over raters.",
         "Metric instead": "The metric's correlation with the same others over the same outputs.",
         "Raters": "Raters with 30 or more outputs that another rater rated, too: each is left out once.",

@@ -27,7 +27,7 @@ class ForestRow:
     mean: float
     honest: tuple[float, float] = _NOWHERE  # bootstrap over items (and raters)
     paper: tuple[float, float] = _NOWHERE  # Fisher z with mirrored observations counted
-    ceiling: float = math.nan  # what another group of raters reaches
+    ceiling: float = math.nan  # how far another group of raters is estimated to agree
     reason: str = ""  # why the mean is undefined
 
 
@@ -72,7 +72,11 @@ def forest_plot(
             *([settings] if settings else []),
             "Band: bootstrap over items",
             *(["Line: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
-            *(["Upright bar: another group of as many raters"] if any(_has_ceiling(row) for row in rows) else []),
+            *(
+                ["Upright bar: another group of as many raters, estimated"]
+                if any(_has_ceiling(row) for row in rows)
+                else []
+            ),
         ],
         description=_in_words(rows),
         width=width,
@@ -187,7 +191,7 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
     if not defined:
         return f"No coefficient is defined.{undefined}"
     best = max(defined, key=lambda row: row.mean)
-    ceiling = f" Another group of raters reaches {signed(best.ceiling)} there." if _has_ceiling(best) else ""
+    ceiling = f" Another group of raters is estimated to agree at {signed(best.ceiling)}." if _has_ceiling(best) else ""
     return (
         f"{len(rows)} coefficients with two intervals each. "
         f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"

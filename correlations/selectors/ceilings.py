@@ -10,6 +10,9 @@ from correlations.results.study import RowEstimate, StudyResult, StudyRow
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 
+ANOTHER_GROUP = "Another group of as many raters is estimated to agree with these at"
+FROM_HALVES = "how far one half of the raters agrees with the other, corrected for their number; without an interval"
+
 
 @dataclass(frozen=True)
 class CeilingCell:
@@ -28,7 +31,7 @@ class CeilingCell:
 
     @property
     def bound(self) -> float | None:
-        """Return what a score that has not seen these ratings could reach at most; None without a ceiling."""
+        """Return the most that is expected of a score that has not seen these ratings; None without a ceiling."""
         return None if self.human.ceiling is None else attainable(self.human.ceiling, self.entry)
 
     @property
@@ -42,9 +45,9 @@ class CeilingCell:
         if self.reached is None:
             return "–"
         if self.exceeds:
-            return "more than possible"
+            return "more than expected"
         if self.reached > 1:
-            return "more"
+            return "above"
         return "none" if self.reached <= 0 else f"{decimals(100 * self.reached, 0)} %"
 
 
@@ -69,7 +72,7 @@ def ceiling_cells(result: StudyResult, row: int) -> list[CeilingCell]:
 
 
 def too_good(result: StudyResult) -> list[tuple[StudyRow, CeilingCell]]:
-    """Return the rows above what a score that has not seen the ratings could reach by the leading coefficient."""
+    """Return the rows above what is expected of a score that has not seen the ratings, by the leading coefficient."""
     lines = (
         (row, next(cell for cell in ceiling_cells(result, index) if cell.entry is result.lead))
         for index, row in enumerate(result.rows)
@@ -78,18 +81,20 @@ def too_good(result: StudyResult) -> list[tuple[StudyRow, CeilingCell]]:
 
 
 def too_good_sentence(result: StudyResult) -> str:
-    """Return which rows agree better than is possible, what with, and what to look at; empty if none does."""
+    """Return which rows agree better than is expected, what with, and what to look at; empty if none does."""
     rows = too_good(result)
     if not rows:
         return ""
     symbol = result.lead.symbol
     each = ", ".join(
-        f"{row.label} ({symbol} = {decimals(cell.estimate.value or 0.0)}, at most {decimals(cell.bound or 0.0)})"
+        f"{row.label} ({symbol} = {decimals(cell.estimate.value or 0.0)}, "
+        f"expected at most {decimals(cell.bound or 0.0)})"
         for row, cell in rows
     )
     return (
-        f"More than a score that has not seen these ratings could reach, as far as raters agree: {each}. Both numbers "
-        "are estimates; if it is not chance, these scores have seen the ratings, or share the raters’ errors."
+        f"More than is expected of a score that has not seen these ratings, as far as raters agree: {each}. Both "
+        "numbers are estimates, which noise can turn round; else these scores have seen the ratings, or share the "
+        "raters’ errors."
     )
 
 
@@ -99,7 +104,7 @@ def raters_are_known(result: StudyResult) -> bool:
 
 
 def ceiling_sentence(result: StudyResult) -> str:
-    """Return what the raters reach by the leading coefficient: over rows, the range; and what one of them reaches."""
+    """Return how far raters agree by the leading coefficient: over rows, the range; and how far one of them does."""
     lead = result.lead
     values = [each.coefficients[lead.key].ceiling for each in result.ceilings]
     defined = sorted(f"{value:.2f}" for value in values if value is not None)
@@ -108,7 +113,7 @@ def ceiling_sentence(result: StudyResult) -> str:
     reach = (
         defined[0] if defined[0] == defined[-1] else f"{defined[0]} to {defined[-1]}, depending on the items of the row"
     )
-    sentence = f"Another group of as many raters would agree with these at {lead.symbol} = {reach}."
+    sentence = f"{ANOTHER_GROUP} {lead.symbol} = {reach}."
     one_rater = next(filter(None, (each.coefficients[lead.key].one_rater for each in result.ceilings)), None)
     if one_rater is None:
         return sentence

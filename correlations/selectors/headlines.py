@@ -53,14 +53,18 @@ class Headline:
 
     @property
     def ceiling_note(self) -> str:
-        """Return how sure the human ceiling is, and what lies above it, as the end of a sentence."""
-        value, ceiling, note = self.best.estimate.value, self.best.ceiling, " (no interval is computed for it)"
+        """Return what it means that the metric lies above the human ceiling; empty if it does not."""
+        value, ceiling = self.best.estimate.value, self.best.ceiling
         if value is None or ceiling is None or value <= ceiling:
-            return note
-        most = attainable(ceiling, self.coefficient)
-        if value > most:
-            return f"{note}; a score that has not seen these ratings could reach {decimals(most)}: see the warning"
-        return f"{note}; a metric without noise of its own could reach {decimals(most)}"
+            return ""
+        most = decimals(attainable(ceiling, self.coefficient))
+        above = f"{self.best.row.label} lies above that estimate"
+        if value > attainable(ceiling, self.coefficient):
+            return f"{above}, and above {most}, the most expected of a score that has not seen these ratings."
+        return (
+            f"{above}: noise can put it too low, and a metric lacks the noise of other raters. Up to {most} is "
+            "expected of a score that has not seen these ratings."
+        )
 
     @property
     def raters(self) -> str:
@@ -129,7 +133,7 @@ def _limit(result: StudyResult, best: BestRow) -> str:
     most = None if best.ceiling is None else attainable(best.ceiling, result.lead)
     if most is None or best.estimate.value is None or best.estimate.value <= most:
         return ""
-    return f": more than a score that has not seen these ratings could reach ({decimals(most)})"
+    return f": more than is expected of a score that has not seen these ratings ({decimals(most)} at most)"
 
 
 def _over(result: StudyResult, best: BestRow) -> str:

@@ -133,11 +133,7 @@ class LevelsReport:
         if best.lead.p is None:
             return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
         if best.lead.p > SIGNIFICANT:
-            return (
-                f"Over {n} no metric is shown to agree with the raters: even the highest r, "
-                f"{decimals(best.lead.value or 0.0)}, may be chance ({p_text(best.lead.p)} for that row "
-                f"alone{self._picked})."
-            )
+            return self._not_shown(n, best)
         drawn = best.lead.over_items_and_systems
         if drawn is None:
             return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)} ({p_text(best.lead.p)})."
@@ -149,9 +145,16 @@ class LevelsReport:
             )
         return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)}; {lies}."
 
-    @property
-    def _picked(self) -> str:
-        return f", and the highest of {len(self.rows)} rows is picked" if len(self.rows) > 1 else ""
+    def _not_shown(self, systems: str, best: RowOfLevels) -> str:
+        """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
+        drawn, p = best.lead.over_items_and_systems, p_text(best.lead.p)
+        number = f"r = {_shown(best.lead.value)}" + (f" [{decimals(drawn[0])}, {decimals(drawn[1])}]" if drawn else "")
+        if len(self.rows) == 1:
+            return f"Over {systems} {best.name} is not shown to agree with the raters: {number}, {p}."
+        return (
+            f"Over {systems} no metric is shown to agree with the raters; the highest is {best.name}, {number} ({p} "
+            f"for that row alone, and it is picked from {len(self.rows)} rows)."
+        )
 
     @property
     def equal_rows(self) -> str:

@@ -21,7 +21,7 @@ from correlations.results.report import Report, StudyDocument
 from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
-from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
+from correlations.selectors.ceilings import ANOTHER_GROUP, FROM_HALVES, ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
@@ -91,9 +91,7 @@ def further_sentences(study: Study, result: StudyResult) -> str:
     best, sentences = headline.best, [headline.raters]
     if best.ceiling is not None:
         reached = decimals(best.ceiling)
-        sentences.append(
-            f"Another group of as many raters would reach {reached}, the human ceiling{headline.ceiling_note}."
-        )
+        sentences += [f"{ANOTHER_GROUP} {reached}, the human ceiling: {FROM_HALVES}.", headline.ceiling_note]
     return " ".join(filter(None, [*sentences, headline.outputs, headline.levels]))
 
 
@@ -182,7 +180,10 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:
-    for name, title, references in reports.sweeps_to_draw(result):
+    drawn = reports.sweeps_to_draw(result)
+    if drawn:
+        yield Paragraph(f"How each metric’s correlation depends on them, in {counted(len(drawn), 'figure')}.")
+    for name, title, references in drawn:
         yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
 
 

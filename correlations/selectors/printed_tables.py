@@ -8,7 +8,13 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
 from correlations.selectors.levels import levels_report
-from correlations.selectors.reports import BestRow, comparisons_worth_showing, row_references, side_references
+from correlations.selectors.reports import (
+    BestRow,
+    comparisons_worth_showing,
+    row_references,
+    rows_in_order,
+    side_references,
+)
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.worth import MARGINS
@@ -57,7 +63,7 @@ def _reasons(reasons: Iterable[tuple[StudyRow, str]]) -> tuple[str, ...]:
 
 
 def correlation_grids(result: StudyResult, best: BestRow | None) -> list[Grid]:
-    """Return a table for each coefficient, the leading one first."""
+    """Return a table for each coefficient, the leading one first; rows in the order of the chart, as on the page."""
     return [_correlation_grid(result, entry, None if best is None else best.index) for entry in result.entries]
 
 
@@ -67,8 +73,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         REFERENCES,
         *_numbers(entry.symbol, "over items", "items, raters", "as in 2015", "raters", "N", "items"),
     )
-    rows, reasons = [], []
-    for row, ceiling in zip(result.rows, result.ceilings, strict=True):
+    rows, reasons, order = [], [], rows_in_order(result)
+    for row, ceiling in ((result.rows[index], result.ceilings[index]) for index in order):
         estimate = row.coefficients[entry.key]
         cells = (
             number(estimate.value),
@@ -90,9 +96,10 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
         "and as published in 2015 (Fisher's z, every observation counted as independent). Over items and "
         "raters: the middle 95% of resamples, which noise pulls towards 0. "
-        "Raters: what another group of as many raters would reach. N: observations in one assignment."
+        "Raters: how far another group of as many raters is estimated to agree. N: observations in one assignment."
     )
-    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best)
+    place = None if best is None else order.index(best)
+    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), place)
 
 
 def comparison_grid(result: StudyResult) -> Grid | None:
@@ -130,7 +137,8 @@ def ceiling_grid(result: StudyResult) -> Grid:
     units, outputs = ("metric, units", "halves", "all raters", "reached"), ("one rater", "metric instead", "raters")
     columns = (METRIC, REFERENCES, Column(""), *_numbers(*units, *outputs))
     rows, reasons = [], []
-    for line in ceiling_lines(result):
+    lines = ceiling_lines(result)
+    for line in (lines[index] for index in rows_in_order(result)):
         for cell in line.cells:
             human = cell.human
             of_units = (number(human.halves), number(human.ceiling), cell.reached_in_words)
@@ -139,8 +147,8 @@ def ceiling_grid(result: StudyResult) -> Grid:
             reasons += [(line.row, human.reason), (line.row, line.ceiling.one_rater_reason)]
     caption = (
         "How far raters agree among themselves. Over units: random halves of the raters, and from these what another "
-        "group as large as this one would reach (Spearman-Brown). Over single outputs: a rater who is left out against "
-        "the others, and the metric in that rater's place."
+        "group as large as this one is estimated to reach (Spearman-Brown). Over single outputs: a rater who is left "
+        "out against the others, and the metric in that rater's place."
     )
     return Grid("raters", caption, columns, tuple(rows), _reasons(reasons))
 
@@ -160,7 +168,7 @@ def ranking_grid(result: StudyResult) -> Grid:
                 for pairs in (worth.ranking.within_systems, worth.ranking.over_all)
             ),
         )
-        for row, worth in zip(result.rows, result.worth, strict=True)
+        for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
     )
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "

@@ -358,7 +358,7 @@ def forest_caption(result: StudyResult) -> str:
     caption = "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
     if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
         return " ".join(filter(None, [caption, settings_in_words(result)]))
-    caption = f"{caption} Upright bar: what another group of as many raters reaches."
+    caption = f"{caption} Upright bar: how far another group of as many raters is estimated to agree."
     return " ".join(filter(None, [caption, settings_in_words(result)]))
 
 

@@ -24,7 +24,7 @@ from correlations.results.significance import (
     WILLIAMS_2,
     PairTests,
 )
-from correlations.results.study import Comparison, StudyResult, StudyRow
+from correlations.results.study import NO_REFERENCES, Comparison, StudyResult, StudyRow
 from correlations.selectors.levels import FEW_SYSTEMS, too_few_systems
 from correlations.selectors.reports import SIGNIFICANT, references_in_words
 from correlations.selectors.settings_words import settings_in_words
@@ -364,8 +364,12 @@ def matrix_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:
 
 
 def _names(contestants: Sequence[Contestant]) -> list[str]:
-    several = len({each.row.subset for each in contestants}) > 1
-    return [f"{each.row.label} · {each.row.subset_label}" if several else each.row.label for each in contestants]
+    """Return the rows as the chart of correlations names them: a row that reads no references, by its metric alone."""
+    rows = [each.row for each in contestants]
+    several = len({row.subset for row in rows}) > 1
+    return [
+        f"{row.label} · {row.subset_label}" if several and row.subset != NO_REFERENCES else row.label for row in rows
+    ]
 
 
 def _cell(shown: Contest, a: int, b: int) -> Cell | None:

@@ -23,7 +23,7 @@ from correlations.stats.worth import ENOUGH_ITEMS, LEVEL, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
-TOO_GOOD = "agrees with these ratings more closely than a score that has not seen them could"
+TOO_GOOD = "agrees with these ratings more closely than is expected of a score that has not seen them"
 IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the next step
 
 
@@ -155,7 +155,8 @@ def _others(report: StandInReport) -> str:
             return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
         return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
     if doubtful := [candidate.short_label for candidate in others if candidate.may_have_seen]:
-        return f"Whether {_named(doubtful)} can is not testable: too close to these ratings not to have seen them."
+        closer = "closer to these ratings than is expected of a score that has not seen them"
+        return f"Whether {_named(doubtful)} can is not testable: {closer}."
     untested = all(candidate.margin is None for candidate in others)
     if len(others) == 1:
         return f"The other row, {others[0].short_label}, is {'not tested' if untested else 'not shown to be able to'}."

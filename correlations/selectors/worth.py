@@ -68,7 +68,7 @@ class Candidate:
     family: int  # rows that may stand in as this one may, itself included: judges, or metrics; equal scores once
     systems: Sequence[SystemPoint]
     human: CoefficientCeiling  # one rater against the others over single outputs, and the row in the rater's place
-    too_good: bool = False  # it agrees with the ratings more closely than a score that has not seen them could
+    too_good: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
 
     @property
     def label(self) -> str:

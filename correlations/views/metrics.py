@@ -18,7 +18,14 @@ from correlations.forms.studies import StudyForm
 from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, PairUnits, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
-from correlations.selectors.ceilings import ceiling_cells, ceiling_lines, ceiling_sentence, too_good_sentence
+from correlations.selectors.ceilings import (
+    ANOTHER_GROUP,
+    FROM_HALVES,
+    ceiling_cells,
+    ceiling_lines,
+    ceiling_sentence,
+    too_good_sentence,
+)
 from correlations.selectors.changes import same_texts
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import levels_sentence, systems_figure
@@ -89,6 +96,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "methods": study_methods(study, result),
         "headline": (headline := study_headline(study, result)),
         "best": headline and headline.best,
+        "another_group": ANOTHER_GROUP,
+        "from_halves": FROM_HALVES,
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
@@ -97,6 +106,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "again_url": f"{STUDY.url('create', study.project)}?{urlencode(same_texts(study))}",
         "without_copies_url": _without_copies_url(study, result),
         "ceilings": [ceilings[index] for index in order],
+        "ceiling_rows": len(order) * len(result.entries),
         "rankings": [(result.rows[index], result.worth[index].ranking) for index in order],
         "ties_matter": any(
             worth.ranking.epsilon or worth.ranking.calibrated != worth.ranking.pairwise for worth in result.worth

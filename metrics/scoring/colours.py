@@ -1,28 +1,58 @@
 """The colour of each metric: the same on every page and in every chart.
 
-It follows from the metric's place in the registry, so a new metric has one without a line of its own.
+The colours were chosen together, so that any two differ clearly in both themes (CIEDE2000 of 14 or more) and each is
+dark or light enough for small text on the surface of its theme. Charts with a line for each metric give each a mark
+and a dash as well.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
-from functools import cache
 from zlib import crc32
 
-from metrics.scoring.registry import BUILT_IN, METRICS
+from metrics.scoring.registry import METRICS
 
-# Lightness and chroma in OKLCH. Neighbours in the registry differ in lightness, too, which every eye sees; on the
-# surface of its theme each is dark or light enough for small text.
-SHADES: dict[str, tuple[tuple[float, float], ...]] = {
-    "light": ((0.5, 0.13), (0.42, 0.12), (0.54, 0.12)),
-    "dark": ((0.78, 0.11), (0.86, 0.1), (0.72, 0.12), (0.68, 0.11)),
+THEMES = ("light", "dark")
+# By label: on a light surface, on a dark one. A hue is the same or a neighbour in both.
+OF_METRICS: dict[str, tuple[str, str]] = {
+    "BLEU": ("#1c77b8", "#c2e8fe"),
+    "sBLEU": ("#106118", "#489923"),
+    "ΔBLEU": ("#ad5622", "#cc7200"),
+    "iBLEU": ("#244eb5", "#9dbaf5"),
+    "chrF": ("#4b1197", "#cfa4fd"),
+    "TER": ("#177f8e", "#0ec7de"),
+    "ROUGE-L": ("#8a6e08", "#efcc1d"),
+    "METEOR": ("#cd3976", "#e55aa9"),
+    "CIDEr": ("#970c02", "#f6946d"),
+    "Embedding average": ("#970e75", "#a48091"),
+    "Vector extrema": ("#8c4a47", "#e05b4a"),
+    "Greedy matching": ("#9f50ca", "#e6dafe"),
+    "Sentence embeddings": ("#4e2e26", "#b08d7b"),
+    "AM": ("#3c2e0f", "#a48b08"),
+    "FM": ("#69072e", "#f67c8e"),
+    "AM-FM": ("#2b3852", "#838aab"),
+    "Length": ("#71440b", "#e6af68"),
+    "distinct-n": ("#23370e", "#88916f"),
+    "Ent-n": ("#0a3831", "#88e1d0"),
+    "Self-BLEU": ("#d33a3e", "#ecc3b8"),
+    "Scored elsewhere": ("#555306", "#dbfd56"),
+    "Quality estimate": ("#472b4f", "#a66cdc"),
 }
-FIRST_HUE, GOLDEN_ANGLE = 250.0, 137.508  # BLEU is blue; hues of any number of metrics stay apart
-PLACES = {metric.label: place for place, metric in enumerate(BUILT_IN)}
+# For scores made elsewhere and metrics of other packages: one of these, by name. The start gives the most usual names
+# (COMET, BLEURT, BERTScore, judges) different ones.
+START = "218"
+OF_OTHERS: tuple[tuple[str, str], ...] = (
+    ("#7e5e71", "#f1adce"),
+    ("#717553", "#bccaa8"),
+    ("#696f8f", "#4f84fe"),
+    ("#866c52", "#fee8c6"),
+    ("#216559", "#689694"),
+    ("#0a5063", "#26a1d8"),
+    ("#2e8456", "#15ba81"),
+    ("#4f8207", "#76ed78"),
+)
 
 
-@cache
 def metric_colour(label: str, theme: str) -> str:
     """Return the colour of a metric by its label, with or without what tells two variants of it apart.
 
@@ -33,14 +63,15 @@ def metric_colour(label: str, theme: str) -> str:
     >>> metric_colour("ΔBLEU (galley2015)", "light") == metric_colour("ΔBLEU", "light")
     True
     """
-    if theme not in SHADES:
-        raise ValueError(f"theme: found {theme!r}; accepted: {', '.join(SHADES)}")
+    if theme not in THEMES:
+        raise ValueError(f"theme: found {theme!r}; accepted: {', '.join(THEMES)}")
     name = label.partition(" (")[0]
-    slot = PLACES.get(name)
-    if slot is None:
-        slot = len(BUILT_IN) + crc32(name.encode()) % 997
-    lightness, chroma = SHADES[theme][slot % len(SHADES[theme])]
-    return _hex(lightness, chroma, math.radians((FIRST_HUE + slot * GOLDEN_ANGLE) % 360))
+    colours = OF_METRICS.get(name) or _of_other(name)
+    return colours[THEMES.index(theme)]
+
+
+def _of_other(name: str) -> tuple[str, str]:
+    return OF_OTHERS[crc32(f"{START}{name.casefold()}".encode()) // 7 % len(OF_OTHERS)]
 
 
 def metric_colours(labels: Iterable[str], theme: str) -> dict[str, str]:
@@ -51,29 +82,3 @@ def metric_colours(labels: Iterable[str], theme: str) -> dict[str, str]:
 def colour_of(name: str, theme: str) -> str:
     """Return the colour of a metric by its name in the registry."""
     return metric_colour(METRICS[name].label if name in METRICS else name, theme)
-
-
-def _hex(lightness: float, chroma: float, hue: float) -> str:
-    """Convert OKLCH to sRGB, less colourful where sRGB cannot show it (Ottosson, A perceptual color space, 2020)."""
-    while True:
-        red, green, blue = _linear(lightness, chroma * math.cos(hue), chroma * math.sin(hue))
-        if min(red, green, blue) >= -1e-4 and max(red, green, blue) <= 1 + 1e-4:
-            return "#" + "".join(f"{_byte(channel):02x}" for channel in (red, green, blue))
-        chroma *= 0.95
-
-
-def _linear(lightness: float, a: float, b: float) -> tuple[float, float, float]:
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    return (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-
-
-def _byte(channel: float) -> int:
-    value = min(1.0, max(0.0, channel))
-    encoded = 12.92 * value if value <= 0.0031308 else 1.055 * value ** (1 / 2.4) - 0.055
-    return round(255 * encoded)

@@ -12,8 +12,8 @@ from annotation.results.selectors.notes import rank_note
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
-from metrics.selectors.run_items import ItemSet
-from metrics.selectors.runs import run_metric
+from metrics.selectors.run_items import OWN_REFERENCES, ItemSet
+from metrics.selectors.runs import run_metric, run_range
 from metrics.selectors.system_ratings import CampaignRatings
 
 FIRST_METRICS = 6  # of a table of many, before the others are asked for
@@ -75,10 +75,26 @@ class Column:
 
     @property
     def references_shown(self) -> str:
-        """Return the references as a table names them; what imported scores read is not known here."""
+        """Return the references as a table names them; imported scores name none."""
         if self.run is not None and self.run.metric == External.name:
             return "imported"
         return self.references or "none"
+
+    @property
+    def block_heading(self) -> str:
+        """Return what stands above columns that have their references in common."""
+        shown = self.references_shown
+        named = {
+            "imported": "Imported scores",
+            "none": "No references",
+            OWN_REFERENCES: "The data set’s own references",
+        }
+        return named.get(shown, shown)
+
+    @property
+    def scale(self) -> str:
+        """Return what the numbers are on: the metric's range, if it has one, or what the raters' numbers are."""
+        return run_range(self.run) if self.run else self.estimates
 
     @property
     def summary(self) -> str:
@@ -243,6 +259,11 @@ class Leaderboard:
                 rests = f"{basis(campaign.results)} in “{campaign.name}”"
                 sentences.append(RaterSentence(text, rests, campaign.campaign, _first_note(verdicts)))
         return sentences
+
+    @property
+    def rater_notes(self) -> list[str]:
+        """Return what of the raters' order needs an explanation, below the table."""
+        return [each.note for each in self.rater_sentences if each.note]
 
     @property
     def name_query(self) -> str:

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from annotation.core.numbers import counted
 from annotation.core.prose import enumerated
+from annotation.results.selectors.leading import Leading, leading
 from metrics.selectors.leaderboard_table import Column, Leaderboard
 from metrics.selectors.run_items import ItemSet
 from metrics.selectors.same_scores import Content, content_of, have_same_scores
 
 NAMED = 3  # of systems in a list
 CLAUSES = 2  # about systems that cannot be told apart
+OPENINGS = ("All ", "Both ", "Each ", "Metrics ")  # of sentences, which begin small after a colon
 ITEM_SETS = 3  # of which the best systems are named
 
 
@@ -38,7 +40,7 @@ def summary(board: Leaderboard) -> list[str]:
 def headline(board: Leaderboard) -> str:
     """Return a sentence of all metrics over the same items; nothing if there is nothing to compare.
 
-    If metrics are over different items, it is about the items of most metrics.
+    If metrics are over different items, it is about the items of most metrics; a single one over others is named, too.
     """
     metrics, same = _leading(board)
     if not metrics:
@@ -47,8 +49,38 @@ def headline(board: Leaderboard) -> str:
     most = max(sets, key=len)
     verdict, is_one_of_several = _majority(most), len(sets) > 1
     if is_one_of_several:
-        verdict = f"Over {most[0].items.words}: {verdict.replace('All ', 'all ', 1).replace('Each ', 'each ', 1)}"
+        small = f"{verdict[0].lower()}{verdict[1:]}" if verdict.startswith(OPENINGS) else verdict
+        verdict = f"Over {most[0].items.words}: {small}"
+    others = [column for of_set in sets if of_set is not most for column in of_set]
+    if len(others) == 1:
+        verdict += f" {others[0].name}, over {others[0].items.words}, puts {enumerated(others[0].best, NAMED)} first."
     return " ".join([verdict, *same, *_not_compared(_by_winner(most)[0][1])])
+
+
+def beside_raters(board: Leaderboard) -> str:
+    """Return how the system that most metrics put first stands by the raters; empty without raters or such a system.
+
+    It is about the first campaign, and empty if the raters' criteria say different things of the system.
+    """
+    metrics, _ = _leading(board)
+    if not metrics or not board.ratings:
+        return ""
+    (winner, agreeing), *rest = _by_winner(max(_by_items(metrics), key=len))
+    if len(agreeing) == 1 < len(metrics) or any(len(columns) == len(agreeing) for _, columns in rest):
+        return ""
+    campaign = board.ratings[0]
+    verdicts = [each.verdict for each in board.columns if each.ratings is campaign and each.verdict]
+    stands = {_by_raters(winner, leading(verdict)) for verdict in verdicts}
+    return stands.pop() if len(stands) == 1 else ""
+
+
+def _by_raters(winner: str, raters: Leading) -> str:
+    """Return how a system that metrics put first stands to the first by the raters."""
+    if winner == raters.first and not raters.tied and not raters.ahead:
+        return f"The raters put {winner} first, too."
+    if winner in [raters.first, *raters.tied, *raters.ahead]:
+        return f"By the raters {winner} may be first, too."
+    return f"By the raters {winner} is behind {raters.first} for certain." if winner in raters.behind else ""
 
 
 def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
@@ -91,14 +123,21 @@ def _majority(metrics: Sequence[Column]) -> str:
     if len(first) > 1:
         return f"Metrics disagree: {enumerated(first, NAMED)} are each first by {len(agreeing)} of {len(metrics)}."
     others = [column for _, columns in rest for column in columns]
-    every = f"{len(agreeing)} of" if others else "All"
+    every = f"{len(agreeing)} of {len(metrics)}" if others else _all_of(len(metrics))
     but = (
-        f" (all but {enumerated([column.name for column in others], NAMED)})" if 0 < len(others) < len(agreeing) else ""
+        f" (all but {enumerated([column.name for column in others], NAMED)})"
+        if 0 < len(others) < min(len(agreeing), NAMED)
+        else ""
     )
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
-    tell = f"{sure or 'none'} of them {'tell' if sure > 1 else 'tells'}"
-    verdict = f"{every} {len(metrics)} metrics{but} put {winner} first; {tell} it from every other system"
+    sure_ones = "none" if not sure else "each" if sure == len(agreeing) else f"{sure}"
+    tell = f"{sure_ones} of them {'tell' if 1 < sure < len(agreeing) else 'tells'}"
+    verdict = f"{every} metrics{but} put {winner} first; {tell} it from every other system"
     return f"{verdict} that it shares items with." if any(column.apart for column in agreeing) else f"{verdict}."
+
+
+def _all_of(n: int) -> str:
+    return "Both" if n == 2 else f"All {n}"
 
 
 def _not_compared(columns: Sequence[Column]) -> list[str]:

@@ -18,6 +18,8 @@ from metrics.subsets import Subset
 MOST_NAMED = 2  # campaigns, before their number says enough
 SECONDS = 24 * 3600  # a release never changes
 
+OWN_REFERENCES = "own references"
+
 
 @dataclass(frozen=True)
 class ItemSet:
@@ -162,4 +164,4 @@ def references_name(run: ScoreRun) -> str:
     subset = Subset.from_mapping(run.subset)
     if run.release_id:
         return str(run.release) if subset.kind == "all" else f"{run.release}, {subset.label}"
-    return "own references" if subset.kind == "all" else f"own references, {subset.label}"
+    return OWN_REFERENCES if subset.kind == "all" else f"{OWN_REFERENCES}, {subset.label}"

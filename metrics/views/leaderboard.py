@@ -16,7 +16,7 @@ from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
 from metrics.selectors.leaderboard_table import Leaderboard
-from metrics.selectors.leaderboard_words import headline, summary
+from metrics.selectors.leaderboard_words import beside_raters, headline, summary
 from metrics.selectors.scripts import board_warning
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -49,6 +49,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "all_settings": all_settings,
         "settings_query": urlencode(of_dataset | whole | ({} if all_settings else {"settings": "all"})),
         "headline": headline(once),
+        "beside_raters": beside_raters(once),
         "sentences": summary(once),
         "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),

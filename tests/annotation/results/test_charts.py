@@ -1,7 +1,11 @@
 """Colours of the charts of results."""
 
+from types import SimpleNamespace
+
+import pytest
+
 from annotation.core.charts import palette
-from annotation.results.charts import _ladder
+from annotation.results.charts import _ladder, estimates
 
 
 def _lightness(colour: str) -> float:
@@ -14,3 +18,15 @@ def _lightness(colour: str) -> float:
 def test_the_middle_value_is_seen_on_a_dark_card() -> None:
     middle, card = _ladder(5, "dark")[2], palette("dark").surface
     assert (_lightness(middle) + 0.05) / (_lightness(card) + 0.05) > 2
+
+
+@pytest.mark.parametrize(("criterion", "title"), [("rating", "Mean rating"), ("fluency", "Mean rating: fluency")])
+def test_an_axis_names_its_criterion_unless_that_repeats_what_is_shown(criterion: str, title: str) -> None:
+    systems = [
+        SimpleNamespace(name=name, estimate=3.0, low=2.5, high=3.5, ranks="1", ratings=9, items=12) for name in "AB"
+    ]
+    verdict = SimpleNamespace(systems=systems, criterion=criterion, by_means=True)
+
+    points = estimates(verdict)["layer"][1]  # type: ignore[arg-type]
+
+    assert points["encoding"]["x"]["title"][0] == title

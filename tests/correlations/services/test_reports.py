@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from django.core.cache import cache
 from django.db import transaction
@@ -118,7 +119,11 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
     assert kinds == ["chart", "paragraph", "grid", "grid"]  # the picture first, the rest of what there is to say below
     grids = {grid.name: grid for grid in printed.grids()}
     assert all(len(row) == len(grid.columns) for grid in grids.values() for row in grid.rows)
-    for row, cells in zip(study.result["rows"], grids["correlation-spearman"].rows, strict=True):
+    in_order = sorted(study.result["rows"], key=lambda row: -row["rho"]["value"])  # as the chart has them
+    for name in ("correlation-kendall", "ranking"):
+        assert [cells[:2] for cells in grids[name].rows] == [cells[:2] for cells in grids["correlation-spearman"].rows]
+    assert grids["correlation-spearman"].best == 0
+    for row, cells in zip(in_order, grids["correlation-spearman"].rows, strict=True):
         low, high = row["rho"]["over_items"]
         assert cells[2:4] == (decimals(row["rho"]["value"], 3), f"[{decimals(low, 3)}, {decimals(high, 3)}]")
         assert cells[-2:] == (str(row["n_observations"]), str(row["items"]))
@@ -165,6 +170,23 @@ def test_the_pdf_is_the_same_again_and_holds_the_table(reported: Reported, tmp_p
     assert study.signature in text
     for row in printed.grids()[0].rows:
         assert all(cell in text for cell in row[2:])
+
+
+@pytest.mark.skipif(not shutil.which("pdftoppm"), reason="no pdftoppm: Debian's poppler-utils has one")
+def test_no_page_but_the_last_leaves_a_third_empty(reported: Reported, tmp_path: Path) -> None:
+    (tmp_path / "report.pdf").write_bytes(reported.files["pdf"])
+    draw = ["pdftoppm", "-r", "25", "-gray", tmp_path / "report.pdf", tmp_path / "page"]
+    subprocess.run(draw, check=True, capture_output=True)
+    *pages, _ = sorted(tmp_path.glob("page-*.pgm"))
+
+    for path in pages:
+        _, size, _, pixels = path.read_bytes().split(b"\n", 3)
+        width, height = map(int, size.split())
+        inked = (np.frombuffer(pixels, np.uint8).reshape(height, width) < 200).any(axis=1)
+        top, foot = round(height * 20 / 297), round(height * 275 / 297)  # the margins of the page
+        last = inked[:foot].nonzero()[0].max()
+        assert (foot - last) / (foot - top) < 1 / 3, path.name
+    assert len(pages) > 2
 
 
 def test_names_in_other_scripts_have_their_letters_in_pdf_and_charts(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_every_place_shows_what_the_raters_reach(world: World, viewer, as_user) 
     assert 'the <a href="#ceilings">human ceiling</a>' in page
     drawn = figure(result, "forest", theme="light")
     assert drawn is not None
-    assert "Another group of raters reaches" in drawn["description"]
+    assert "Another group of raters is estimated to agree" in drawn["description"]
 
 
 def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the_raters(world: World) -> None:
@@ -99,22 +99,22 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
 
     most = 6 / np.pi * np.arcsin(np.sqrt(2 * np.sin(np.pi * 0.36 / 6)) / 2)
     assert ceiling_cells(with_ceiling(0.36), 1)[0].bound == pytest.approx(most)
-    assert too_good_sentence(with_ceiling(0.36)).startswith("More than a score that has not seen these ratings could")
-    assert f"Oracle (ρ = 0.68, at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
-    assert "see the warning" in headline(0.36).ceiling_note
+    assert too_good_sentence(with_ceiling(0.36)).startswith("More than is expected of a score that has not seen")
+    assert f"Oracle (ρ = 0.68, expected at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
+    assert f"above {most:.2f}, the most expected of a score" in headline(0.36).ceiling_note
     for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
-        assert f"more than a score that has not seen these ratings could reach ({most:.2f})" in said
+        assert f"more than is expected of a score that has not seen these ratings ({most:.2f} at most)" in said
         assert "agrees best" not in said
     assert headline(0.36).doubts[0] == "It may have seen these ratings."
-    assert "could reach" not in headline(0.6).sentence
+    assert "expected" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
-    assert "a metric without noise of its own could reach" in headline(0.6).ceiling_note
-    assert headline(0.8).ceiling_note == " (no interval is computed for it)"
+    assert headline(0.6).ceiling_note.startswith("Oracle lies above that estimate: noise can put it too low")
+    assert headline(0.8).ceiling_note == ""
     assert "resamples lie from 0.34 to 0.66" in headline(0.8).raters
     shown = [ceiling_cells(with_ceiling(value), 1)[0].reached_in_words for value in (0.36, 0.6, 0.8)]
-    assert shown == ["more than possible", "more", "85 %"]
+    assert shown == ["more than expected", "above", "85 %"]
     (card,) = study_findings(study.project, 1)  # its ratings are the scores
-    assert "more than a score that has not seen these ratings could reach" in card.text
+    assert "more than is expected of a score that has not seen these ratings" in card.text
     assert "It may have seen these ratings." in card.sure
 
 

@@ -261,8 +261,19 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
 
     by_chance = words("system", {"value": 0.5}, {"value": 0.92, "p": 0.254})
     assert "Over 6 systems no metric is shown to agree with the raters" in by_chance
-    assert "may be chance (p = 0.254 for that row alone, and the highest of 2 rows is picked)" in by_chance
-    assert "Oracle" not in by_chance.split(" Over ")[0]
+    assert (
+        "the raters; the highest is Oracle with imported scores, r = 0.92 (p = 0.254 for that row alone, and it"
+        in by_chance
+    )
+    assert "is picked from 2 rows)" in by_chance
+    ends = words("system", {"value": 0.5}, {"value": 0.6, "p": 0.2, "over_items_and_systems": (-0.39, 0.97)})
+    assert "r = 0.60 [−0.39, 0.97] (p = 0.200 for that row alone" in ends
+    only = replace(
+        result,
+        rows=result.rows[:1],
+        levels=(with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_items_and_systems=None),),
+    )
+    assert "is not shown to agree with the raters: r = 0.50, p = 0.300." in levels_sentence(only)
     wide = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_items_and_systems": (-0.39, 0.99)})
     assert "0.89, but agreement is not shown beyond them" in wide
     assert "from −0.39 to 0.99" in wide

@@ -195,7 +195,7 @@ def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Stu
 
     assert "Circularity." not in page
     assert '<td class="wide" data-label="References">imported</td>' in page
-    assert "what they read is not known here" in page
+    assert "the scores were made elsewhere, and have one row" in page
     drawn = as_user(viewer).get(address(length_study, "study-figure", {"pk": True, "figure": "forest"})).json()
     lines = [row["line"] for rows in drawn["datasets"].values() for row in rows if "line" in row]
     assert list(dict.fromkeys(lines)) == ["Oracle", "Length"]  # the closest first; in the table Length is

@@ -36,8 +36,8 @@ from metrics.models import ScoreRun
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.metrics.world import World
 
-# Oracle's scores are the ratings themselves: closer to them than any score that has not seen them could be.
-SEEN = "agrees with these ratings more closely than a score that has not seen them could."
+# Oracle's scores are the ratings themselves: closer to them than is expected of any score that has not seen them.
+SEEN = "agrees with these ratings more closely than is expected of a score that has not seen them."
 
 pytestmark = pytest.mark.django_db
 

@@ -293,7 +293,9 @@ def test_pages_of_an_imported_run_open(world: World, manager, viewer, as_user) -
     client = as_user(viewer)
     for run in ScoreRun.objects.all():
         score = run.scores.get(system__name="Echo")
-        assert client.get(reverse("metrics:run-detail", args=[world.project.slug, run.number])).status_code == 200
+        page = page_of(client.get(reverse("metrics:run-detail", args=[world.project.slug, run.number])))
+        assert "Better" in page
+        assert 'stat-label">References' not in page  # which ones a scorer read, its file does not say
         url = reverse("metrics:run-system-detail", args=[world.project.slug, run.number, score.system_id])
         assert client.get(url).status_code == 200
         figure = client.get(reverse("metrics:run-figure", args=[world.project.slug, run.number]))
