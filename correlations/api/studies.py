@@ -255,8 +255,8 @@ class RankingSerializer(serializers.Serializer[Any]):
     held_out = serializers.FloatField(allow_null=True, help_text="The same with epsilon chosen on other items.")
     epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
     soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
-    within_systems = PairsRightSerializer(allow_null=True, help_text="Over pairs of outputs of one system.")
-    over_all = PairsRightSerializer(allow_null=True, help_text="Over pairs of any two outputs.")
+    within_systems = PairsRightSerializer(help_text="Over pairs of outputs of one system.")
+    over_all = PairsRightSerializer(help_text="Over pairs of any two outputs.")
 
 
 class RowWorthSerializer(serializers.Serializer[Any]):

@@ -145,7 +145,7 @@ class Ranking:
 
     ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie;
     ``held_out`` does so with epsilon chosen on other items. ``within_systems`` pairs outputs of one system, and
-    ``over_all`` any two outputs; both are None in a result made before this version.
+    ``over_all`` any two outputs.
     """
 
     pairwise: float | None
@@ -153,8 +153,8 @@ class Ranking:
     held_out: float | None
     epsilon: float | None
     soft: float | None
-    within_systems: PairsRight | None = None
-    over_all: PairsRight | None = None
+    within_systems: PairsRight
+    over_all: PairsRight
 
 
 @dataclass(frozen=True)

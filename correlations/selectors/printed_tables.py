@@ -163,10 +163,8 @@ def ranking_grid(result: StudyResult) -> Grid:
             percent(worth.ranking.calibrated),
             number(worth.ranking.epsilon),
             percent(worth.ranking.soft),
-            *(
-                percent(None if pairs is None else pairs.calibrated)
-                for pairs in (worth.ranking.within_systems, worth.ranking.over_all)
-            ),
+            percent(worth.ranking.within_systems.calibrated),
+            percent(worth.ranking.over_all.calibrated),
         )
         for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
     )

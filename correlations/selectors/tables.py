@@ -1,13 +1,13 @@
 """A study's result as tables for download."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any
 
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow, Sweep
-from correlations.results.worth import MarginTest, PairsRight, Ranking, RowWorth
+from correlations.results.worth import MarginTest, RowWorth
 from correlations.selectors.tested_raters import TestedPanel
 from correlations.selectors.worth import answers
 
@@ -101,18 +101,13 @@ def _ranking_table(result: StudyResult) -> Table:
 
 def _grouped(name: str) -> Columns:
     """Return the columns of a row's accuracy over other pairs than those of one item."""
-    fields = {
-        "pairwise_accuracy": "pairwise",
-        "tie_calibrated_accuracy": "calibrated",
-        "epsilon": "epsilon",
-        "outputs": "outputs",
+    pairs = attrgetter(name)
+    return {
+        f"pairwise_accuracy_{name}": lambda _, ranking: pairs(ranking).pairwise,
+        f"tie_calibrated_accuracy_{name}": lambda _, ranking: pairs(ranking).calibrated,
+        f"epsilon_{name}": lambda _, ranking: pairs(ranking).epsilon,
+        f"outputs_{name}": lambda _, ranking: pairs(ranking).outputs,
     }
-    return {f"{column}_{name}": partial(_of_group, name=name, field=field) for column, field in fields.items()}
-
-
-def _of_group(_: StudyRow, ranking: Ranking, *, name: str, field: str) -> object:
-    pairs: PairsRight | None = getattr(ranking, name)
-    return None if pairs is None else getattr(pairs, field)
 
 
 def _ceiling_table(result: StudyResult) -> Table:

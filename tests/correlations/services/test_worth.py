@@ -126,8 +126,6 @@ def test_pairs_of_one_system_and_of_any_two_outputs_are_counted_as_the_loop_says
     ]
     ranking = result.worth[0].ranking
     within, over_all = ranking.within_systems, ranking.over_all
-    assert within is not None
-    assert over_all is not None
     assert within.pairwise == pytest.approx(accuracy_at(lengths, human, 0))
     assert within.calibrated == pytest.approx(accuracy_at(lengths, human, within.epsilon))
     flat = [[value for row in side for value in row] for side in (lengths, human)]
