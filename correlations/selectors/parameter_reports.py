@@ -178,11 +178,11 @@ class PointRow:
         return self.index == self.report.sweep.best
 
     @property
-    def levels(self) -> list[tuple[Level, LevelEstimate, list[float | None]]]:
-        """Return, over systems and over outputs, Pearson's r and the values of the other coefficients."""
-        keys = [entry.key for entry in self.report.others]
+    def levels(self) -> list[tuple[Level, LevelEstimate, list[tuple[str, float | None]]]]:
+        """Return, over systems and over outputs, Pearson's r and the other coefficients' symbols and values."""
+        others = [(entry.symbol, entry.key) for entry in self.report.others]
         return [
-            (level, level.coefficients[INTERVALS], [level.coefficients[key].value for key in keys])
+            (level, level.coefficients[INTERVALS], [(symbol, level.coefficients[key].value) for symbol, key in others])
             for level in (self.point.system, self.point.segment)
         ]
 

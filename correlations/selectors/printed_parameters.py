@@ -91,8 +91,14 @@ def _values(report: SweepReport) -> Grid:
         name = f"{row.point.shown} ({', '.join(marks)})" if marks else row.point.shown
         ngrams = [f"{row.point.ngrams.of_order:,}"] if row.point.ngrams else []
         (over_systems, r, others), (_, of_outputs, others_of_outputs) = row.levels
-        systems = (number(r.value), interval(r.interval), p_value(over_systems.p), *map(number, others))
-        rows.append((name, *ngrams, *systems, number(of_outputs.value), *map(number, others_of_outputs)))
+        systems = (
+            number(r.value),
+            interval(r.interval),
+            p_value(over_systems.p),
+            *(number(value) for _, value in others),
+        )
+        outputs = (number(of_outputs.value), *(number(value) for _, value in others_of_outputs))
+        rows.append((name, *ngrams, *systems, *outputs))
     columns = [Column(sweep.label), *([Column("n-grams", is_number=True)] if report.has_ngrams else [])]
     caption = (
         f"Agreement along {sweep.label}, over {counted(len(sweep.systems), 'system')} and over "

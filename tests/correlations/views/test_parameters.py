@@ -127,6 +127,7 @@ def test_the_report_is_written_as_every_file(study: ParameterStudy, viewer, as_u
         return body(client.get(address(study, "report", {"pk": True, "file_format": ending})))
 
     page = client.get(address(study, "detail", {"pk": True})).content.decode()
+    assert page.count("table-cards is-tight table-whole") == page.count("table-whole") > 0  # a phone shows cards
     assert address(study, "report", {"pk": True, "file_format": "pdf"}) in page
     assert "specification.json" not in page
     document = json.loads(report("json"))
