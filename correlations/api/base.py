@@ -11,7 +11,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
-from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, Strict
+from annotation.core.api import JOB_FIELDS, Conflict, JobSerializer, JobViewSet, ReadViewSet, Strict
 from annotation.core.exports import file_response
 from annotation.references.releases.selectors.releases import release_name
 from correlations.models import ParameterStudy, Study
@@ -95,7 +95,7 @@ class StudyViewSet(JobViewSet):
         return ApiResponse(self.finished().result)
 
 
-class ReportFiles(JobViewSet):
+class ReportFiles(ReadViewSet):
     """The report of a finished study as files."""
 
     def report_content(self, ending: str) -> tuple[bytes, str]:
@@ -105,7 +105,7 @@ class ReportFiles(JobViewSet):
     @extend_schema(responses={200: dict[str, Any]})
     @action(detail=True)
     def report(self, request: Request, **_: Any) -> HttpResponseBase:
-        """Return the JSON report: specification, hashes and whole result; `manage.py study verify` reads a study's."""
+        """Return the JSON report: specification, hashes and whole result; `manage.py study verify` reads it."""
         return self._report("json")
 
     @extend_schema(responses={(200, "application/pdf"): OpenApiTypes.BINARY})

@@ -9,12 +9,15 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response as ApiResponse
 
-from annotation.core.api import AnswerSerializer, Conflict, ReadViewSet, Strict, UsernameField
+from annotation.core.api import AnswerSerializer, Conflict, Strict, UsernameField
+from correlations.api.base import ReportFiles
 from correlations.api.comparisons import ComparisonSerializer
 from correlations.models import JointStudy
+from correlations.selectors.compared import Compared
 from correlations.selectors.compared_words import plain
 from correlations.selectors.joint import joint_comparison, joint_state, joint_studies, members
 from correlations.services.joint_studies import joint_study_create
+from correlations.services.reports import joint_report_file
 from correlations.tasks import execute
 
 
@@ -64,7 +67,7 @@ class JointStudyRequestSerializer(Strict, serializers.Serializer[Any]):
         request=JointStudyRequestSerializer, responses={201: JointStudySerializer, 200: JointStudySerializer}
     )
 )
-class JointStudiesViewSet(ReadViewSet):
+class JointStudiesViewSet(ReportFiles):
     queryset = JointStudy.objects.all()
     serializer_class = JointStudySerializer
     lookup_url_kwarg = "joint_study_pk"
@@ -88,9 +91,16 @@ class JointStudiesViewSet(ReadViewSet):
     @action(detail=True)
     def comparison(self, request: Request, **_: Any) -> ApiResponse:
         """Return what the studies say together: values per data set and pooled, average ranks, what differs."""
+        return ApiResponse(plain(self._compared(self.get_object(), self.parameter("coefficient") or None)))
+
+    def report_content(self, ending: str) -> tuple[bytes, str]:
         joint = self.get_object()
-        compared = joint_comparison(joint, self.parameter("coefficient") or None)
+        return joint_report_file(joint, self._compared(joint), ending), f"joint-study-{joint.pk}"
+
+    def _compared(self, joint: JointStudy, coefficient: str | None = None) -> Compared:
+        """Return what the studies say together; 409 unless all are done and have the coefficient."""
+        compared = joint_comparison(joint, coefficient)
         if compared is None:
             state = joint_state(members(joint))
             raise Conflict(f"The study is {state}, or has no such coefficient; its result is there when it is done.")
-        return ApiResponse(plain(compared))
+        return compared

@@ -86,6 +86,8 @@ def test_one_specification_gives_a_study_of_each_data_set_and_what_they_say_toge
     sent = {"name": "Both again", "specification": specification}
     assert client.post(api, json.dumps(sent), content_type="application/json").json()["id"] == joint.pk
     assert client.get(f"{api}{joint.pk}/comparison/").json() == json.loads(json.dumps(together))
+    assert json.loads(client.get(f"{api}{joint.pk}/report/").content) == document
+    assert client.get(f"{api}{joint.pk}/report.pdf/").content.startswith(b"%PDF-")
 
 
 def of_another_dataset(study: Study, number: int) -> Study:
