@@ -74,6 +74,7 @@ ROW = """row => {
         covered: lines.some((one) => one.right > state.left && one.top < state.bottom),
     };
 }"""
+SHOWN = "rows => rows.innerText + [...rows.querySelectorAll('td')].map((td) => getComputedStyle(td, '::after').content)"
 LABELS = """() => [...document.querySelectorAll(".chart-canvas svg")].map((one) =>
     [...one.querySelectorAll(".role-axis:has(.role-axis-title) .role-axis-label text")]
         .filter((text) => text.getAttribute("opacity") !== "0").map((text) => text.getBoundingClientRect())
@@ -92,6 +93,7 @@ def test_on_a_phone_names_fit_labels_do_not_overlap_and_the_matrix_scrolls(live_
     for width in (360, 230):  # at 230 pixels the metric's name does not fit beside the state
         page.set_viewport_size({"width": width, "height": 740})
         assert page.locator(".run-rows tbody tr").evaluate(ROW) == {"indented": 0, "covered": False}
+        assert "·" not in page.locator(".run-rows").evaluate(SHOWN)  # it would stand at the end of a line
     page.set_viewport_size(PHONE["viewport"])
 
     visit("run-detail", run.number)
