@@ -19,7 +19,7 @@ def content_of(metric: str, parameters: Mapping[str, Any]) -> Content | None:
 
 def same_scores_note(project: Project, number: int | None) -> str:
     """Return which other imports have the scores of a run, in a sentence; empty if none has."""
-    run = ScoreRun.objects.filter(project=project, number=number).first()
+    run = None if number is None else ScoreRun.objects.filter(project=project, number=number).first()
     content = content_of(run.metric, run.parameters) if run else None
     if run is None or content is None:
         return ""

@@ -17,7 +17,7 @@ RATINGS = [[5, 5, 5], [3, 4, 5], [3, 4, 4], [4, 5, 5], [1, 2, 1], [4, 4, 4], [2,
 @pytest.fixture
 def campaign(project):
     dataset = make_dataset(project)
-    campaign = make_campaign(dataset, name="Choosing seeds")
+    campaign = make_campaign(dataset, name="Conversations_of_the_newest_crawl_without_references")
     for number, values in enumerate(RATINGS):
         item = make_item(dataset, f"talk-{number}", context=["Did you see the game?", "I did!"])
         seed = make_response(item, f"It was the best one of the season, number {number}.", "seed")
