@@ -327,6 +327,7 @@ class OutputLevelSerializer(serializers.Serializer[Any]):
 
 class ScaledErrorsSerializer(serializers.Serializer[Any]):
     scaled = serializers.CharField(help_text="How scores came onto the raters' scale.")
+    step = serializers.FloatField(allow_null=True, help_text="To which they were rounded: the ratings' precision.")
     outputs = serializers.IntegerField()
     mae = serializers.FloatField(allow_null=True)
     rmse = serializers.FloatField(allow_null=True)

@@ -75,9 +75,13 @@ class OutputLevel:
 
 @dataclass(frozen=True)
 class ScaledErrors:
-    """How far scores on the raters' scale lie from the ratings, in points; ``scaled`` says how they came onto it."""
+    """How far scores on the raters' scale lie from the ratings, in points; ``scaled`` says how they came onto it.
+
+    ``step`` is what they were rounded to: the precision of the ratings. None if they were not rounded.
+    """
 
     scaled: str
+    step: float | None
     outputs: int
     mae: float | None
     rmse: float | None
@@ -90,4 +94,4 @@ class ScaledErrors:
 class RowLevels:
     system: SystemLevel
     outputs: tuple[OutputLevel, ...]  # over all, within items, within systems
-    errors: tuple[ScaledErrors, ...]  # by range, by range rounded down to half points, by line
+    errors: tuple[ScaledErrors, ...]  # by range, by range and rounded down, by line

@@ -93,6 +93,7 @@ def _errors(result: StudyResult) -> Table:
     columns: Columns = {
         **NAMES,
         "scaled": lambda _, each: each.scaled,
+        "step": lambda _, each: each.step,
         "outputs": lambda _, each: each.outputs,
         "mae": lambda _, each: each.mae,
         "rmse": lambda _, each: each.rmse,

@@ -32,7 +32,7 @@ SIGNIFICANT = 0.05
 MOST_NAMED = 4  # in a list of the rows within the best one's range
 SCALED = {
     BY_RANGE: "lowest and highest score on the ends of the scale",
-    ROUNDED_DOWN: "the same, rounded down to half points",
+    ROUNDED_DOWN: "the same, rounded down to {step}",
     BY_LINE: "by straight lines, each fitted to the ratings of other items",
 }
 
@@ -102,7 +102,7 @@ class RowOfLevels:
 
     @property
     def errors(self) -> list[tuple[str, ScaledErrors]]:
-        return [(SCALED[each.scaled], each) for each in self.levels.errors]
+        return [(SCALED[each.scaled].format(step=_step_in_words(each.step)), each) for each in self.levels.errors]
 
 
 @dataclass(frozen=True)
@@ -276,6 +276,17 @@ def levels_sentence(result: StudyResult) -> str:
     """Return what the page answers over systems and over outputs, for pages that lead to it."""
     report = levels_report(result, None)
     return "" if report is None else " ".join(filter(None, [report.over_systems, report.over_outputs]))
+
+
+def _step_in_words(step: float | None) -> str:
+    """Return what scores were rounded to.
+
+    >>> _step_in_words(1.0), _step_in_words(0.5), _step_in_words(0.25), _step_in_words(None)
+    ('whole points', 'half points', 'steps of 0.25 points', 'the precision of the ratings')
+    """
+    if step is None:
+        return "the precision of the ratings"
+    return {1.0: "whole points", 0.5: "half points"}.get(step, f"steps of {step:g} points")
 
 
 def _shown(value: float | None) -> str:

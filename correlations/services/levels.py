@@ -38,8 +38,10 @@ from correlations.stats.segment_level import (
 from correlations.stats.system_intervals import over_items, over_raters, over_systems
 from correlations.stats.system_level import LeftOut
 from correlations.stats.worth import on_rating_scale
+from metrics.scoring.qe.scale import RatingScale
 
 NO_SCALE = "the ratings have no lowest and highest value"
+NO_STEP = "the ratings are not whole steps apart"
 
 
 @dataclass(frozen=True)
@@ -166,19 +168,28 @@ def _errors(inputs: StudyInputs, value: ParameterValue, outputs: BoolArray) -> t
     items = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
     line = on_rating_scale(scores.ravel(), ratings.ravel(), items.ravel()).reshape(scores.shape)
     if not np.isfinite([low, high]).all():
-        none = [ScaledErrors(scaled, 0, None, None, None, None, NO_SCALE) for scaled in (BY_RANGE, ROUNDED_DOWN)]
+        none = [_no_errors(scaled, NO_SCALE) for scaled in (BY_RANGE, ROUNDED_DOWN)]
         return (*none, _scaled_errors(BY_LINE, line, ratings))
+    step = RatingScale.of(inputs.human.table.value, low=low, high=high).step
+    rounded = on_scale_by_range(scores, low=low, high=high, step=step, rounding="down") if step else None
     return (
         _scaled_errors(BY_RANGE, on_scale_by_range(scores, low=low, high=high), ratings),
-        _scaled_errors(ROUNDED_DOWN, on_scale_by_range(scores, low=low, high=high, rounding="down"), ratings),
+        _no_errors(ROUNDED_DOWN, NO_STEP)
+        if rounded is None
+        else _scaled_errors(ROUNDED_DOWN, rounded, ratings, step=step),
         _scaled_errors(BY_LINE, line, ratings),
     )
 
 
-def _scaled_errors(scaled: str, placed: FloatArray, ratings: FloatArray) -> ScaledErrors:
+def _no_errors(scaled: str, reason: str) -> ScaledErrors:
+    return ScaledErrors(scaled, None, 0, None, None, None, None, reason)
+
+
+def _scaled_errors(scaled: str, placed: FloatArray, ratings: FloatArray, *, step: float | None = None) -> ScaledErrors:
     result = rating_errors(placed, ratings)
     return ScaledErrors(
         scaled=scaled,
+        step=step,
         outputs=result.n,
         mae=finite_or_none(result.mae),
         rmse=finite_or_none(result.rmse),

@@ -170,7 +170,7 @@ def on_scale_by_range(
     low, high : float
         Ends of the scale, in points.
     step : float
-        To what points are rounded, above 0.
+        Points are rounded to ``low`` and whole steps above it; above 0.
     rounding : {"none", "nearest", "down"}
         "down" gives the errors that [1] printed.
 
@@ -207,9 +207,9 @@ def on_scale_by_range(
     placed = low + (x - known.min()) / (known.max() - known.min()) * (high - low)
     if rounding == "none":
         return np.asarray(placed)
-    steps = placed / step
+    steps = (placed - low) / step
     whole = np.floor(steps + _TINY) if rounding == "down" else np.floor(steps + 0.5 + _TINY)
-    return np.asarray(np.clip(whole * step, low, high))
+    return np.asarray(np.clip(low + whole * step, low, high))
 
 
 def rating_errors(placed: ArrayLike, ratings: ArrayLike) -> RatingErrors:

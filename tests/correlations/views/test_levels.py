@@ -76,7 +76,11 @@ def test_means_coefficients_and_errors_equal_those_of_pandas_and_scikit_learn(st
         assert level.outputs == len(frame)
         assert level.coefficients["kendall"].value == pytest.approx(1.0)
     assert oracle.outputs[1].groups["pearson"] <= len(world.items) - 1
-    line = oracle.errors[2]
+    ranged, rounded, line = oracle.errors
+    assert (ranged.step, rounded.step, line.step) == (None, 0.5, None)  # means of two criteria
+    lowest, highest = frame["rating"].min(), frame["rating"].max()
+    halves = (frame["rating"] - lowest) / (highest - lowest) * 8  # of points, on a scale from 1 to 5
+    assert rounded.mae == pytest.approx(mean_absolute_error(frame["rating"], 1 + np.floor(halves + 1e-9) / 2))
     assert line.mae == pytest.approx(0.0, abs=1e-9)
     overall = [frame["rating"].mean()] * len(frame)
     assert line.constant_mae == pytest.approx(mean_absolute_error(frame["rating"], overall))
