@@ -121,7 +121,7 @@ def test_statistics_are_cached_until_a_rating_arrives(dataset, django_assert_num
     first, second = responses(dataset, 2)
     rate(campaign, "ann", first, 4)
     before = campaign_monitor(campaign)
-    with django_assert_num_queries(11):  # where the logs end (4), size, slots (3), raters at work, pace, comments
+    with django_assert_num_queries(12):  # ends of logs (4), size, slots (3), at work, pace, comments, joined
         assert campaign_monitor(campaign).figures is not None
     rate(campaign, "ann", second, 2)
     after = campaign_monitor(campaign)
