@@ -8,9 +8,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = [
-    ".".join(path.relative_to(ROOT).with_suffix("").parts)
-    for package in ("annotation", "correlations", "demo", "metrics")
-    for path in sorted((ROOT / package).rglob("*.py"))
+    ".".join(path.relative_to(folder).with_suffix("").parts)
+    for folder, packages in (
+        (ROOT, ("annotation", "correlations", "demo", "metrics")),
+        (ROOT / "client", ("assay_client",)),
+    )
+    for package in packages
+    for path in sorted((folder / package).rglob("*.py"))
     if "    >>> " in path.read_text()
 ]
 
