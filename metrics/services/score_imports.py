@@ -287,7 +287,7 @@ def score_file_import(
     )
     previews = [preview for preview in previews if preview.column not in options.skip]
     if not previews:
-        raise ScoreRunRefused("Found every metric of the file ticked as not to import; accepted: all but one at most.")
+        raise ScoreRunRefused("Found no column to import; accepted: at least one.")
     provenance = {
         "file": storable(filename)[:255],
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -298,7 +298,8 @@ def score_file_import(
         runs: list[tuple[ScoreRun, bool]] = []
         group: RunGroup | GroupOf = GroupOf(RunOrigin.IMPORT, title=provenance["file"])
         for preview in previews:
-            member = provenance | {"member": storable(preview.filename), **preview.scale.provenance()}
+            of_file = {"member": storable(preview.filename), "column": storable(preview.column)}
+            member = {**provenance, **of_file, **preview.scale.provenance()}
             systems = list(System.objects.filter(dataset=dataset, name__in=preview.systems))
             texts = RunTexts(dataset, None, sorted(systems, key=lambda system: system.name))
             made = RunProvenance(member, by, group)
