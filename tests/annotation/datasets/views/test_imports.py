@@ -128,6 +128,7 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
     assert campaign.criteria.get().name == "q"
 
 
+FOLDED = "<details> <summary>More reading options"
 OTHER_SCORES = b"item,system,score\n1,SystemA,0.5\n"
 
 
@@ -143,6 +144,12 @@ def test_raters_and_judges_of_one_file_are_imported_one_after_the_other(as_user,
     assert page.index(raters) < page.index(judge) < page.index("The first ratings")
     assert "Import 2 raters’ ratings" in page
     assert 'value="ann, bo" ' in page  # the columns taken, where the judge's can be added
+    assert FOLDED in page
+    again = url("rating-import-read-again", project.slug, job.pk)
+    refused = client.post(again, {"raters": "ann, cy"}, follow=True).content.decode()
+    assert "Read like this, nothing can be imported." in refused
+    assert FOLDED not in " ".join(refused.split())
+    client.post(again, {"shape": "raters", "raters": "ann, bo", "scale_min": 1, "scale_max": 5})
 
     client.post(url("rating-import-confirm", project.slug, job.pk))
     rating_import_execute(import_id=job.pk)
