@@ -212,7 +212,7 @@ def _preview(
     options: ImportOptions,
 ) -> ScorePreview:
     column = options.name or table.name
-    name = options.names.get(column) or column
+    name = options.shown_names.get(column) or column
     if not name:
         message = f"name: found nothing; accepted: what the metric is called, in up to {NAME_CHARACTERS} characters."
         raise ScoreRunRefused.at("name", message)
@@ -269,6 +269,14 @@ def _check_range(table: FileScores, lowest: float | None, highest: float | None,
     problems.include(of_file)
 
 
+def previews_taken(previews: Sequence[ScorePreview], options: ImportOptions) -> list[ScorePreview]:
+    """Return the previews of what is imported; refuse to import nothing."""
+    taken = [preview for preview in previews if preview.column not in options.skip]
+    if not taken:
+        raise ScoreRunRefused("Found no column to import; accepted: at least one.")
+    return taken
+
+
 # --- Import -----------------------------------------------------------------------------------------------------------
 
 
@@ -285,9 +293,7 @@ def score_file_import(
     previews = score_file_preview(
         dataset=dataset, filename=filename, content=content, options=options, max_bytes=max_bytes
     )
-    previews = [preview for preview in previews if preview.column not in options.skip]
-    if not previews:
-        raise ScoreRunRefused("Found no column to import; accepted: at least one.")
+    previews = previews_taken(previews, options)
     provenance = {
         "file": storable(filename)[:255],
         "sha256": hashlib.sha256(content).hexdigest(),

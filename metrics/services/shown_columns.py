@@ -51,7 +51,7 @@ class ShownColumns:
 
         ordered = sorted(previews, key=lambda preview: (not is_taken(preview), bool(preview.of_rater)))
         taken = {preview.column for preview in ordered if is_taken(preview)}
-        names = dict(options.names)
+        names = dict(options.shown_names)
         if options.name and len(taken) == 1:
             names.update(dict.fromkeys(taken, options.name))
         columns = [
