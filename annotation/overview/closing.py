@@ -67,10 +67,10 @@ def _judges(campaign: Campaign) -> list[NextStep]:
     project: Any = campaign.project  # the app above holds score runs
     if job is None:
         return []
-    of_file = project.score_runs.filter(
-        dataset=campaign.dataset_id, report__imported__sha256=job.report.get("sha256", "")
-    )
-    imported = set(of_file.values_list("report__imported__column", flat=True))
+    runs = project.score_runs.filter(dataset=campaign.dataset_id, report__has_key="imported")
+    origins = runs.values_list("report__imported", flat=True)
+    entries = [entry for origin in origins for entry in (origin, *origin.get("also", []))]
+    imported = {entry.get("column") for entry in entries if entry.get("sha256") == job.report.get("sha256", "")}
     judges = [name for name in job.report["judges"] if name not in imported]
     if not judges:
         return []

@@ -346,6 +346,7 @@ def imported_run_store(
     if not created:
         if made.imported.get("range_from") == STATED:
             _scale_confirm(run, made.by)
+        _note_file(run, made.imported)
         return run, False
     claim = job_claim(ScoreRun, run.pk)
     if claim is None:  # no other process can see a row of this transaction
@@ -358,6 +359,17 @@ def imported_run_store(
     claim.finish(report=report, progress_total=1)
     run.refresh_from_db()
     return run, True
+
+
+def _note_file(run: ScoreRun, imported: Mapping[str, Any]) -> None:
+    """Note on a run with these scores that they were imported from another file, too."""
+    locked = ScoreRun.objects.select_for_update(no_key=True).get(pk=run.pk)
+    origin = locked.report.get("imported", {})
+    entry = {name: imported[name] for name in ("file", "sha256", "column") if name in imported}
+    also = origin.get("also", [])
+    if entry and not any(entry.items() <= known.items() for known in [origin, *also]):
+        run.report = locked.report | {"imported": origin | {"also": [*also, entry]}}
+        run.save(update_fields=["report"])
 
 
 def _scale_confirm(run: ScoreRun, by: User | None) -> None:

@@ -129,7 +129,7 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
 
 
 FOLDED = "<details> <summary>More reading options"
-OTHER_SCORES = b"item,system,score\n1,SystemA,0.5\n"
+OTHER_SCORES = b"item,system,score\n1,SystemA,2\n"
 
 
 def test_raters_and_judges_of_one_file_are_imported_one_after_the_other(as_user, project, manager, queued) -> None:
@@ -160,7 +160,7 @@ def test_raters_and_judges_of_one_file_are_imported_one_after_the_other(as_user,
     assert f'name="kept" value="import-{job.pk}"' in form
     assert f'<option value="{dataset.slug}" selected' in form
     file = {"dataset": dataset.slug, "direction": "higher", "action": "store"}
-    client.post(next_step.url, file | {"name": "x", "file": SimpleUploadedFile(job.filename, OTHER_SCORES)})
+    client.post(next_step.url, file | {"name": "llm_judge", "file": SimpleUploadedFile(job.filename, OTHER_SCORES)})
     assert ways_on(campaign)[0].action == "Import 2 judges’ scores", "another file of that name"
     columns = {"kept": f"import-{job.pk}", "offered": ["ann", "bo", "gpt_judge", "llm_judge"]}
     client.post(next_step.url, file | columns | {"take": "gpt_judge", "column-1": "gpt_judge", "name-1": "GPT-4"})
@@ -168,7 +168,8 @@ def test_raters_and_judges_of_one_file_are_imported_one_after_the_other(as_user,
     assert next_step.action == "Import llm_judge’s scores"
     answer = client.post(next_step.url, file | columns | {"take": "llm_judge"})
     assert answer.status_code == 302
-    assert {run.parameters["scorer"] for run in campaign.project.score_runs.all()} == {"x", "GPT-4", "llm_judge"}
+    names = [run.parameters["scorer"] for run in campaign.project.score_runs.order_by("number")]
+    assert names == ["llm_judge", "GPT-4"], "the other file had the same scores"
     assert "judge" not in ways_on(campaign)[0].action
 
 
