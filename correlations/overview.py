@@ -1,6 +1,5 @@
 """Studies on a project's front page."""
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -24,9 +23,8 @@ from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.reports import best_row, few_units
 from correlations.selectors.stand_in_words import stand_in_finding, stand_in_judge
 from correlations.selectors.tuned import MARK
-from metrics.selectors.same_scores import same_scores_note
+from metrics.selectors.same_scores import content_of_run, same_scores_note
 
-NAME_OF_SCORES = re.compile(r"\|name:[^|]*(?=.*\|content:(?!none))")  # in a signature, beside what the scores are
 STUDIES_READ = 5  # the newest ones, to tell whether any allows a conclusion
 JOINT_READ = 2  # over several data sets, each of which is a study to read
 
@@ -84,7 +82,8 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
         result = study.read_result()
         if finding := stand_in_finding(result):
             judge = stand_in_judge(result)
-            question = NAME_OF_SCORES.sub("", judge.row.signature), *study.specification["campaigns"]
+            scores = content_of_run(project, judge.row.run) or judge.row.signature
+            question = scores, *study.specification["campaigns"]
             if question in seen:
                 continue  # the same scores against the same raters, whatever else the study compared
             seen.add(question)

@@ -88,9 +88,8 @@ class RatingOptionsForm(RefusableForm):
 
     @property
     def details_open(self) -> bool:
-        """Return whether the details contain an error or an unusual value."""
-        wrong = any(name not in self.basic for name in self.errors if name in self.fields)
-        return wrong or any(field.value() not in USUAL_VALUES for field in self.details)
+        """Return whether the details contain an error."""
+        return any(name not in self.basic for name in self.errors if name in self.fields)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -119,6 +118,11 @@ class RatingUploadForm(UploadForm, RatingOptionsForm):
     )
     file_format = forms.ChoiceField(label="Format", choices=FORMAT_CHOICES, required=False)
     field_order = ("name", "file", "shape", "aggregate", "scale_min", "scale_max", "file_format")
+
+    @property
+    def details_open(self) -> bool:
+        """Return whether the details contain an error, or an unusual value, with which the file will be read."""
+        return super().details_open or any(field.value() not in USUAL_VALUES for field in self.details)
 
     def arguments(self) -> dict[str, Any]:
         file = self.cleaned_data["file"]

@@ -62,15 +62,18 @@ def _replace(campaign: Campaign) -> list[NextStep]:
 
 
 def _judges(campaign: Campaign) -> list[NextStep]:
-    """Return the way to import a judge's columns of the file that the ratings came in, unless that was done."""
+    """Return the way to import those judges' columns of the file that the ratings came in that are not imported."""
     job = RatingImport.objects.filter(campaign=campaign, report__has_key="judges").defer("content").first()
     project: Any = campaign.project  # the app above holds score runs
     if job is None:
         return []
-    of_file = {"dataset": campaign.dataset_id, "report__imported__file": job.filename}
-    if project.score_runs.filter(**of_file).exists():
+    runs = project.score_runs.filter(dataset=campaign.dataset_id, report__has_key="imported")
+    origins = runs.values_list("report__imported", flat=True)
+    entries = [entry for origin in origins for entry in (origin, *origin.get("also", []))]
+    imported = {entry.get("column") for entry in entries if entry.get("sha256") == job.report.get("sha256", "")}
+    judges = [name for name in job.report["judges"] if name not in imported]
+    if not judges:
         return []
-    judges = job.report["judges"]
     whose = f"{judges[0]}’s scores" if len(judges) == 1 else f"scores of {len(judges)} judges"
     query = urlencode({"dataset": campaign.dataset.slug, "ratings": job.pk})
     text = f"“{job.filename}” holds {whose}, too: as a metric they are compared with the raters’ ratings."

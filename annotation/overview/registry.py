@@ -35,7 +35,7 @@ class Picture:
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it.
 
-    The newest that ``leads`` comes first; the newest that ``stays`` is shown, however many are newer.
+    The newest that ``leads`` comes first. The newest that ``stays`` is shown, not folded, if its source yields it.
     """
 
     kind: str

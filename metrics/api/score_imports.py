@@ -22,7 +22,13 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import NAME_CHARACTERS
 from metrics.selectors.score_scales import IN_FILE, PROPOSED, STATED
 from metrics.services.score_exports import archive_chunks
-from metrics.services.score_imports import NOTE_CHARACTERS, import_summary, score_file_import, score_file_preview
+from metrics.services.score_imports import (
+    NOTE_CHARACTERS,
+    import_summary,
+    previews_taken,
+    score_file_import,
+    score_file_preview,
+)
 from metrics.services.score_options import ImportOptions
 
 
@@ -37,6 +43,14 @@ class ScoreImportRequestSerializer(Strict, serializers.Serializer[Any]):
         allow_blank=True,
         max_length=NAME_CHARACTERS,
         help_text="The metric's name; score files name it themselves.",
+    )
+    names = serializers.ListField(
+        child=serializers.CharField(),
+        default=list,
+        help_text="Of several columns, COLUMN=NAME: what its metric is called. Other fields name it by its column.",
+    )
+    skip = serializers.ListField(
+        child=serializers.CharField(), default=list, help_text="Columns, or metrics of an archive, not to import."
     )
     lower_is_better = serializers.BooleanField(default=False, help_text="For every metric in the file.")
     lower = serializers.ListField(
@@ -106,7 +120,8 @@ class ScoreImportsViewSet(ProjectViewSet):
         file["options"] = ImportOptions(**values)
         if check:
             unstored = {"run": None, "url": None, "created": False}
-            return ApiResponse([preview.summary() | unstored for preview in score_file_preview(**file)])
+            taken = previews_taken(score_file_preview(**file), file["options"])
+            return ApiResponse([preview.summary() | unstored for preview in taken])
         runs = score_file_import(**file, by=self.user)
         code = status.HTTP_201_CREATED if any(created for _, created in runs) else status.HTTP_200_OK
         return ApiResponse([self.imported(run, created) for run, created in runs], status=code)

@@ -106,7 +106,7 @@ class ScoreImportForm(KeptFileForm):
             scales = dict.fromkeys([data["name"]], *scales.values())
         if seen := self.columns_seen:
             skip = [column for column in seen if column not in data["take"]]
-            same |= {"lower": data["lower"], "skip": skip, "names": chosen_names(self.data)}
+            same |= {"lower": data["lower"], "skip": skip, "shown_names": chosen_names(self.data)}
         return ImportOptions(lower_is_better=data["direction"] == LOWER, shown_scales=scales, **same)
 
 

@@ -1,6 +1,6 @@
 """The colour of each metric: the same on every page and in every chart.
 
-The colours were chosen together, so that any two differ clearly in both themes (CIEDE2000 of 14 or more) and each is
+The colours were chosen together, so that any two differ clearly in both themes (docs/runs.md says how much) and each is
 dark or light enough for small text on the surface of its theme. Charts with a line for each metric give each a mark
 and a dash as well.
 """

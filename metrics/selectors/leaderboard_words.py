@@ -76,11 +76,12 @@ def beside_raters(board: Leaderboard) -> str:
 
 def _by_raters(winner: str, raters: Leading) -> str:
     """Return how a system that metrics put first stands to the first by the raters."""
+    among = ", among the systems that it shares items with" if raters.apart else ""
     if winner == raters.first and not raters.tied and not raters.ahead:
-        return f"The raters put {winner} first, too."
+        return f"The raters put {winner} first, too{among}." if raters.behind else ""
     if winner in [raters.first, *raters.tied, *raters.ahead]:
-        return f"By the raters {winner} may be first, too."
-    return f"By the raters {winner} is behind {raters.first} for certain." if winner in raters.behind else ""
+        return f"By the raters {winner} may be first, too{among}."
+    return f"The raters rate {raters.first} better than {winner}." if winner in raters.behind else ""
 
 
 def _by_items(metrics: Sequence[Column]) -> list[list[Column]]:
@@ -121,7 +122,7 @@ def _majority(metrics: Sequence[Column]) -> str:
         return f"Each of {len(metrics)} metrics puts another system first."
     first = [system for system, columns in [(winner, agreeing), *rest] if len(columns) == len(agreeing)]
     if len(first) > 1:
-        return f"Metrics disagree: {enumerated(first, NAMED)} are each first by {len(agreeing)} of {len(metrics)}."
+        return f"Metrics disagree; {enumerated(first, NAMED)} are each first by {len(agreeing)} of {len(metrics)}."
     others = [column for _, columns in rest for column in columns]
     every = f"{len(agreeing)} of {len(metrics)}" if others else _all_of(len(metrics))
     but = (

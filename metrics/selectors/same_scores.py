@@ -17,6 +17,12 @@ def content_of(metric: str, parameters: Mapping[str, Any]) -> Content | None:
     return (content, bool(parameters.get("lower_is_better"))) if content else None
 
 
+def content_of_run(project: Project, number: int | None) -> Content | None:
+    """Return what the imported scores of a run are; None for other runs, and without a run."""
+    run = None if number is None else ScoreRun.objects.filter(project=project, number=number).first()
+    return content_of(run.metric, run.parameters) if run else None
+
+
 def same_scores_note(project: Project, number: int | None) -> str:
     """Return which other imports have the scores of a run, in a sentence; empty if none has."""
     run = None if number is None else ScoreRun.objects.filter(project=project, number=number).first()

@@ -212,7 +212,7 @@ def _preview(
     options: ImportOptions,
 ) -> ScorePreview:
     column = options.name or table.name
-    name = options.names.get(column) or column
+    name = options.shown_names.get(column) or column
     if not name:
         message = f"name: found nothing; accepted: what the metric is called, in up to {NAME_CHARACTERS} characters."
         raise ScoreRunRefused.at("name", message)
@@ -269,6 +269,14 @@ def _check_range(table: FileScores, lowest: float | None, highest: float | None,
     problems.include(of_file)
 
 
+def previews_taken(previews: Sequence[ScorePreview], options: ImportOptions) -> list[ScorePreview]:
+    """Return the previews of what is imported; refuse to import nothing."""
+    taken = [preview for preview in previews if preview.column not in options.skip]
+    if not taken:
+        raise ScoreRunRefused("Found no column to import; accepted: at least one.")
+    return taken
+
+
 # --- Import -----------------------------------------------------------------------------------------------------------
 
 
@@ -285,9 +293,7 @@ def score_file_import(
     previews = score_file_preview(
         dataset=dataset, filename=filename, content=content, options=options, max_bytes=max_bytes
     )
-    previews = [preview for preview in previews if preview.column not in options.skip]
-    if not previews:
-        raise ScoreRunRefused("Found every metric of the file ticked as not to import; accepted: all but one at most.")
+    previews = previews_taken(previews, options)
     provenance = {
         "file": storable(filename)[:255],
         "sha256": hashlib.sha256(content).hexdigest(),
@@ -298,7 +304,8 @@ def score_file_import(
         runs: list[tuple[ScoreRun, bool]] = []
         group: RunGroup | GroupOf = GroupOf(RunOrigin.IMPORT, title=provenance["file"])
         for preview in previews:
-            member = provenance | {"member": storable(preview.filename), **preview.scale.provenance()}
+            of_file = {"member": storable(preview.filename), "column": storable(preview.column)}
+            member = {**provenance, **of_file, **preview.scale.provenance()}
             systems = list(System.objects.filter(dataset=dataset, name__in=preview.systems))
             texts = RunTexts(dataset, None, sorted(systems, key=lambda system: system.name))
             made = RunProvenance(member, by, group)
@@ -339,6 +346,7 @@ def imported_run_store(
     if not created:
         if made.imported.get("range_from") == STATED:
             _scale_confirm(run, made.by)
+        _note_file(run, made.imported)
         return run, False
     claim = job_claim(ScoreRun, run.pk)
     if claim is None:  # no other process can see a row of this transaction
@@ -351,6 +359,17 @@ def imported_run_store(
     claim.finish(report=report, progress_total=1)
     run.refresh_from_db()
     return run, True
+
+
+def _note_file(run: ScoreRun, imported: Mapping[str, Any]) -> None:
+    """Note on a run with these scores that they were imported from another file, too."""
+    locked = ScoreRun.objects.select_for_update(no_key=True).get(pk=run.pk)
+    origin = locked.report.get("imported", {})
+    entry = {name: imported[name] for name in ("file", "sha256", "column") if name in imported}
+    also = origin.get("also", [])
+    if entry and not any(entry.items() <= known.items() for known in [origin, *also]):
+        run.report = locked.report | {"imported": origin | {"also": [*also, entry]}}
+        run.save(update_fields=["report"])
 
 
 def _scale_confirm(run: ScoreRun, by: User | None) -> None:

@@ -37,7 +37,8 @@ class ImportOptions:
     """What a file of scores does not say about itself. Metrics of several columns go by the names of these."""
 
     name: str = ""  # of the metric; with several columns, of the only one that is imported
-    names: Mapping[str, str] = field(default_factory=dict)  # by column: what its metric is called instead
+    names: Collection[str] = ()  # COLUMN=NAME: what the metric of a column is called instead
+    shown_names: Mapping[str, str] = field(default_factory=dict)  # the same by column, as a page shows them
     lower_is_better: bool = False  # for every metric in the file
     lower: Collection[str] = ()  # metrics for which lower is better
     skip: Collection[str] = ()  # metrics in the file that are not imported
@@ -113,9 +114,11 @@ class ColumnScale:
 
 
 def options_by_column(options: ImportOptions, columns: Sequence[str]) -> ImportOptions:
-    """Return the options in which a name stands beside its column, if there are several."""
+    """Return the options in which each name stands beside its column; of a single column it is *the* name."""
+    stated = _stated_names(options.names, columns)
     if len(columns) == 1:
-        return replace(options, names={})
+        return replace(options, name=options.name or stated.get(columns[0], ""), names=(), shown_names={})
+    options = replace(options, names=(), shown_names={**options.shown_names, **stated})
     if options.name:
         left = sorted(set(columns) - set(options.skip))
         if len(left) > 1:
@@ -124,16 +127,32 @@ def options_by_column(options: ImportOptions, columns: Sequence[str]) -> ImportO
                 "name, or one column that is imported. Without a name each is called like its column."
             )
             raise ScoreRunRefused.at("name", message)
-        options = replace(options, name="", names={**options.names, **dict.fromkeys(left, options.name)})
+        options = replace(options, name="", shown_names={**options.shown_names, **dict.fromkeys(left, options.name)})
     called: dict[str, str] = {}
     for column in dict.fromkeys(columns):
         if column not in options.skip:
-            name = options.names.get(column) or column
+            name = options.shown_names.get(column) or column
             if name in called:
                 message = f"name: found {name!r} for {called[name]} and {column}; accepted: a name for each."
                 raise ScoreRunRefused.at("name", message)
             called[name] = column
     return options
+
+
+def _stated_names(entries: Collection[str], columns: Sequence[str]) -> dict[str, str]:
+    """Return what the entries call columns of the file, whose names may hold an equals sign."""
+    stated: dict[str, str] = {}
+    longest_first = sorted(filter(None, columns), key=len, reverse=True)
+    for entry in entries:
+        column = next((each for each in longest_first if entry.startswith(f"{each}=")), None)
+        name = entry.removeprefix(f"{column}=").strip()
+        if column is None or not name or column in stated:
+            accepted = f"COLUMN=NAME, once for a column of {', '.join(columns)}"
+            if not longest_first:
+                accepted = "none, and “name”: the file has one column of scores, without a name"
+            raise ScoreRunRefused.at("names", f"names: found {entry[:80]!r}; accepted: {accepted}.")
+        stated[column] = name
+    return stated
 
 
 def is_lower(options: ImportOptions, table: FileScores, name: str) -> bool:

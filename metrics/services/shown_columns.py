@@ -7,6 +7,9 @@ from annotation.core.numbers import counted
 from metrics.services.score_imports import ScorePreview
 from metrics.services.score_options import ImportOptions
 
+IMPORT_ONE, IMPORT_SEVERAL = "Import {}’s scores", "Import {} columns of scores"  # of a button, which a script keeps up
+IMPORT_NONE = "Tick a column to import"
+
 
 @dataclass(frozen=True)
 class ShownColumn:
@@ -48,7 +51,7 @@ class ShownColumns:
 
         ordered = sorted(previews, key=lambda preview: (not is_taken(preview), bool(preview.of_rater)))
         taken = {preview.column for preview in ordered if is_taken(preview)}
-        names = dict(options.names)
+        names = dict(options.shown_names)
         if options.name and len(taken) == 1:
             names.update(dict.fromkeys(taken, options.name))
         columns = [
@@ -107,5 +110,10 @@ class ShownColumns:
         """Return what the button imports: ``Import gpt4_judge’s scores``, ``Import 2 columns of scores``."""
         taken = list(dict.fromkeys(shown.preview.column for shown in self.taken))
         if len(taken) == 1:
-            return f"Import {taken[0]}’s scores"
-        return f"Import {len(taken)} columns of scores" if taken else "Tick a column to import"
+            return IMPORT_ONE.format(taken[0])
+        return IMPORT_SEVERAL.format(len(taken)) if taken else IMPORT_NONE
+
+    @property
+    def import_words(self) -> dict[str, str]:
+        """Return the button's words by how many columns are ticked, for the script that keeps them up to date."""
+        return {"none": IMPORT_NONE, "one": IMPORT_ONE, "several": IMPORT_SEVERAL}

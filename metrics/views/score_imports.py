@@ -95,8 +95,8 @@ def _previews(file: dict[str, Any]) -> list[ScorePreview]:
 
 def _without_refused(form: ScoreImportForm, file: dict[str, Any]) -> dict[str, Any]:
     """Return the preview with every scale that was entered but the refused ones; nothing if more is wrong."""
-    names = file["options"].names
-    file = {**file, "options": replace(file["options"], names={}), "drop_refused": True}
+    names = file["options"].shown_names
+    file = {**file, "options": replace(file["options"], shown_names={}), "drop_refused": True}
     try:
         shown = _previewed(form, file)
     except AnnotationError:

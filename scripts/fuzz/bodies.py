@@ -42,7 +42,7 @@ FILES = {
     "json": ("campaign.json", b'{"assay_campaign": 1}'),
     "ratings": ("r.csv", b"rater,item,text,quality\nann,i0,the cat ran off here 0,4\n"),
     "weights": ("w.csv", b"item,text,weight\ni0,the cat ran off here 0,0.5\n"),
-    "scores": ("s.csv", b"system,item,score\nAlpha,i0,0.5\nBeta,i0,1\n"),
+    "scores": ("s.csv", b"system,item,judge,ann\nAlpha,i0,0.5,3\nBeta,i0,1,4\n"),
     "corpus": ("c.jsonl", b'{"context": ["Hi."], "message": "How are you?", "response": "Fine."}\n'),
     "texts": ("t.txt", b"one text\nand another\n"),
     "project": ("lab.assay.zip", b"PK"),  # a worker reads it, and refuses it
@@ -132,7 +132,7 @@ UPLOADS: dict[str, Pairs] = {
     "dataset-imports/look": [("file", FILES["dataset"])],
     "look": [("dataset", "chats"), ("name", "More ratings"), ("file", FILES["ratings"])],
     "import": [("dataset", "chats"), ("name", "Theirs"), ("file", FILES["weights"])],
-    "score-imports": [("dataset", "chats"), ("name", "Mine"), ("file", FILES["scores"])],
+    "score-imports": [("dataset", "chats"), ("names", "judge=Mine"), ("skip", "ann"), ("file", FILES["scores"])],
 }
 
 

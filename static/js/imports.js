@@ -7,8 +7,10 @@
   const show = () => {
     const names = [...new Set([...choice.querySelectorAll("[name=take]:checked")].map((box) => box.value))];
     label.closest("button").disabled = !names.length;
-    if (!names.length) label.textContent = "Tick a column to import";
-    else label.textContent = names.length === 1 ? `Import ${names[0]}’s scores` : `Import ${names.length} columns of scores`;
+    const words = label.dataset; // the server's, by how many columns are ticked
+    if (!names.length) label.textContent = words.none;
+    else if (names.length === 1) label.textContent = words.one.replace("{}", () => names[0]);
+    else label.textContent = words.several.replace("{}", String(names.length));
   };
   choice.addEventListener("change", show);
   show();

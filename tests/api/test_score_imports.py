@@ -47,6 +47,21 @@ def test_scores_are_imported_once_and_shown_as_a_run(where: str, manager: User, 
     assert segments[1]["scores"] == {"Echo": 1.0, "Parrot": None}
 
 
+def test_columns_of_a_file_are_named_and_left_out(where: str, manager: User, api: Api) -> None:
+    rows = "".join(f"Echo,item-{index},{1 + index % 5},{index % 3},0.{index}\n" for index in range(10))
+    table = {"text": f"system,item,judge,ann,COMET\n{rows}", "name": "", "lowest": "", "highest": ""}
+    chosen = table | {"names": ["judge=GPT-4"], "skip": ["ann"], "scale": ["judge=1..5"]}
+    client = api(manager)
+
+    checked = client.post(where, form_data(**chosen, check=True)).json()
+    stored = client.post(where, form_data(**chosen)).json()
+
+    for answer in (checked, stored):
+        assert {each["name"]: each["highest"] for each in answer} == {"GPT-4": 5, "COMET": None}
+    refused = client.post(where, form_data(**table, names=["gpt=GPT-4"])).json()
+    assert "accepted: COLUMN=NAME, once for a column of " in str(refused["fields"]["names"])
+
+
 def test_the_raters_scale_is_proposed_and_another_one_can_be_stated(where: str, manager: User, api: Api) -> None:
     rows = "".join(f"Echo,item-{index},{1 + index % 5}\n" for index in range(10))
     judge = {"text": f"system,item,score\n{rows}", "name": "judge", "lowest": "", "highest": "", "check": True}

@@ -6,8 +6,10 @@ from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.core.access import may_manage
 from annotation.core.exports import CONTENT_TYPES, file_response, objects_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view, project_view
@@ -40,7 +42,8 @@ def dataset_list(request: MemberRequest) -> HttpResponseBase:
         return objects_response(file_format, f"{project.slug}-datasets", datasets, COLUMNS)
     unfinished = project.dataset_imports.exclude(state=JobState.DONE).defer("content", "report")
     unfinished = unfinished.annotate(is_draft=Q(state=JobState.CANCELLED, report__has_key="look"))[:10]
-    context = {"project": project, "datasets": datasets, "imports": unfinished}
+    import_url = reverse("annotation:dataset-import", args=[project.slug]) if may_manage(project) else ""
+    context = {"project": project, "datasets": datasets, "imports": unfinished, "import_url": import_url}
     return render(request, "annotation/datasets/dataset_list.html", context)
 
 

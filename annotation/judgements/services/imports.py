@@ -1,5 +1,6 @@
 """Imports of ratings as jobs: queued by a person, executed by a worker, all or nothing."""
 
+import hashlib
 from typing import Any
 
 from django.db import transaction
@@ -103,7 +104,7 @@ def _execute_rating_import(job: RatingImport, claim: Claim) -> None:
             )
             report: dict[str, Any] = {"counts": counts}
             if content.judges:
-                report["judges"] = content.judges
+                report |= {"judges": content.judges, "sha256": hashlib.sha256(job.content).hexdigest()}
             claim.finish(campaign=campaign, report=report, progress_total=STEPS)
 
     run_and_report_row_errors(claim, work)

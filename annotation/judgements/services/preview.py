@@ -163,9 +163,13 @@ def import_label(preview: Mapping[str, Any]) -> str:
 
     >>> import_label({"options": {"aggregate": ""}, "counts": {"raters": 3}})
     'Import 3 raters’ ratings'
+    >>> import_label({"options": {"aggregate": ""}, "counts": {"raters": 3}, "partial": True})  # some more may follow
+    'Import the ratings'
     """
     if aggregate := preview["options"].get("aggregate"):
         return f"Import the {AGGREGATES[aggregate].lower()}"
+    if preview.get("partial"):
+        return "Import the ratings"
     n = preview["counts"].get("raters", 0)
     return "Import 1 rater’s ratings" if n == 1 else f"Import {n:,} raters’ ratings"
 

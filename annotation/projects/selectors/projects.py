@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Dataset, Membership, ProjectDeletion, Rater, Role, User
@@ -10,11 +10,16 @@ from annotation.models.accounts import not_being_deleted
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
-    """Return the user's memberships, with counts of what each project holds."""
-    people = Rater.objects.exclude(identity__provider="aggregate")  # that one stands for imported medians
-    counts = {"n_datasets": _count(Dataset), "n_campaigns": _count(Campaign), "n_raters": _count(Rater, people)}
+    """Return the user's memberships, with counts of what each project holds.
+
+    ``n_raters`` is None if it is not known: raters came in as imported medians or means alone.
+    """
+    for_many = Q(identity__provider="aggregate")  # the rater who stands for those of imported medians
+    people, unknown = Rater.objects.exclude(for_many), Rater.objects.filter(for_many, project=OuterRef("project_id"))
+    counts = {"n_datasets": _count(Dataset), "n_campaigns": _count(Campaign), "n_people": _count(Rater, people)}
+    n_raters = Case(When(Q(Exists(unknown), n_people=0), then=None), default=F("n_people"))
     memberships = Membership.objects.filter(not_being_deleted("project"), user=user).select_related("project")
-    return memberships.annotate(**counts).order_by("project__name", "pk")
+    return memberships.annotate(**counts).annotate(n_raters=n_raters).order_by("project__name", "pk")
 
 
 def deletions_of(user: User) -> QuerySet[ProjectDeletion]:

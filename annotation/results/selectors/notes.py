@@ -23,9 +23,9 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
     if not better:
         return ""
     others = "other raters and items" if verdict.raters else "other items"
-    why = f"{better} is better than {higher.name} for certain, but not than {lower.name}"
+    why = f"{better} differs significantly from {higher.name}, but not from {lower.name}"
     if better == lower.name:
-        why = f"{lower.name} is better than {higher.name} for certain on the items that both have"
+        why = f"{lower.name} is significantly better than {higher.name} on the items that both have"
     return (
         f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
         f"{decimals(higher.estimate)}): ranks count only differences that are certain, over {others}. "

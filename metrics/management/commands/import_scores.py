@@ -19,7 +19,7 @@ from annotation.management.base import (
 )
 from metrics.selectors.ranges import range_words
 from metrics.selectors.score_scales import IN_FILE, PROPOSED, STATED
-from metrics.services.score_imports import import_summary, score_file_import, score_file_preview
+from metrics.services.score_imports import import_summary, previews_taken, score_file_import, score_file_preview
 from metrics.services.score_options import ImportOptions
 
 EPILOG = """\
@@ -28,6 +28,7 @@ examples:
   manage.py import_scores BLEURT-20-refA.seg.score --project demo --user manager --dataset dstc7 --low 0 --high 1
   manage.py import_scores metric-scores.tar.gz --project demo --user manager --dataset dstc7 --lower TER-refA --check
   manage.py import_scores judges.csv --project demo --user manager --dataset dstc7 --scale gpt4=1..10 COMET=none
+  manage.py import_scores all.csv --project demo --user manager --dataset dstc7 --skip ann bo --names judge=GPT-4
 
 docs/scores-elsewhere.md describes the files.
 """
@@ -43,6 +44,14 @@ class Command(AssayCommand):
         add_member_arguments(parser)
         parser.add_argument("--dataset", required=True, metavar="SLUG", help="whose systems and items were scored")
         parser.add_argument("--name", default="", help="of the metric; score files name it themselves")
+        parser.add_argument(
+            "--names",
+            nargs="+",
+            default=[],
+            metavar="COLUMN=NAME",
+            help="what the metric of a column is called instead",
+        )
+        parser.add_argument("--skip", nargs="+", default=[], metavar="NAME", help="columns or metrics not to import")
         parser.add_argument("--lower-is-better", action="store_true", help="for every metric in the file")
         parser.add_argument("--lower", nargs="+", default=[], metavar="NAME", help="metrics for which lower is better")
         parser.add_argument("--low", type=float, help="the lowest possible score of every metric")
@@ -69,6 +78,8 @@ class Command(AssayCommand):
             "max_bytes": settings.UPLOAD_MAX_BYTES,
             "options": ImportOptions(
                 name=options["name"],
+                names=options["names"],
+                skip=options["skip"],
                 lower_is_better=options["lower_is_better"],
                 lower=options["lower"],
                 lowest=options["low"],
@@ -97,7 +108,8 @@ class Command(AssayCommand):
 
     @staticmethod
     def _preview(file: dict[str, Any]) -> list[dict[str, Any]]:
-        return [preview.summary() | {"state": ""} for preview in score_file_preview(**file)]
+        taken = previews_taken(score_file_preview(**file), file["options"])
+        return [preview.summary() | {"state": ""} for preview in taken]
 
     @staticmethod
     def _imported(file: dict[str, Any], user: Any) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
 
     assert rank_note(found) == (
         "C ranks before B although its mean is lower (2.82 against 2.91): ranks count only differences that are "
-        "certain, over other raters and items. A is better than B for certain, but not than C."
+        "certain, over other raters and items. A differs significantly from B, but not from C."
     )
     assert "certain, over other items. A" in rank_note(replace(found, raters=0)), "tests over items alone"
 
@@ -44,7 +44,7 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
 def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
     systems = [system("A", 3.05, 2), system("B", 2.91, 1)]
     assert rank_note(verdict(systems, [pair("B", "A", CERTAIN)])).endswith(
-        "B is better than A for certain on the items that both have."
+        "B is significantly better than A on the items that both have."
     )
 
 

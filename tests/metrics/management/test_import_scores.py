@@ -49,6 +49,16 @@ def test_a_check_stores_nothing(world: World, manager, table: Path) -> None:
     assert not ScoreRun.objects.exists()
 
 
+def test_columns_are_named_and_left_out(world: World, manager, tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text("system,item,judge,ann,COMET\nEcho,item-0,4,3,0.5\nEcho,item-1,5,2,0.25\n")
+    options = ["--names", "judge=GPT-4", "--skip", "ann", "COMET"]
+
+    assert "COMET" not in command(world, manager, path, *options, "--check")
+    command(world, manager, path, *options)
+    assert ScoreRun.objects.get().parameters["scorer"] == "GPT-4"
+
+
 def test_refusals_name_what_is_accepted(world: World, manager, viewer, table: Path) -> None:
     with pytest.raises(CommandError, match="name: found nothing"):
         command(world, manager, table)

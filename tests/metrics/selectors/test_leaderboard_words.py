@@ -1,12 +1,16 @@
 """The sentences above a leaderboard: who is first by the metrics, and how that system stands by the raters."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.html import strip_tags
 
 from annotation.results.selectors.leading import Leading
 from metrics.models import ScoreRun
-from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, RaterSentence, Row
 from metrics.selectors.leaderboard_words import _by_raters, headline, summary
 from metrics.selectors.run_items import ItemSet
 
@@ -128,7 +132,7 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
         ([column("BLEU", "A"), column("TER", "B")], "Each of 2 metrics puts another system first."),
         (
             [column("BLEU", "A"), column("TER", "B"), column("chrF", "A"), column("AM", "B"), column("FM", "C")],
-            "Metrics disagree: A and B are each first by 2 of 5.",
+            "Metrics disagree; A and B are each first by 2 of 5.",
         ),
     ],
 )
@@ -156,9 +160,36 @@ def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
         (Leading("A", behind=["B", "C"]), "The raters put A first, too."),
         (Leading("A", tied=["B"], behind=["C"]), "By the raters A may be first, too."),
         (Leading("B", tied=["A"], behind=["C"]), "By the raters A may be first, too."),
-        (Leading("B", tied=["C"], behind=["A"]), "By the raters A is behind B for certain."),
+        (Leading("B", tied=["C"], behind=["A"]), "The raters rate B better than A."),
+        (Leading("A", apart=["B"]), ""),  # compared with no system
+        (
+            Leading("A", apart=["B"], behind=["C"]),
+            "The raters put A first, too, among the systems that it shares items with.",
+        ),
+        (
+            Leading("B", tied=["A"], apart=["C"]),
+            "By the raters A may be first, too, among the systems that it shares items with.",
+        ),
         (Leading("B", apart=["A"], behind=["C"]), ""),
     ],
 )
 def test_the_metrics_winner_is_set_beside_the_raters(raters: Leading, sentence: str) -> None:
     assert _by_raters("A", raters) == sentence
+
+
+def test_what_raters_say_stands_with_what_it_rests_on_and_what_surprises_in_it() -> None:
+    """On *Scores* and where runs are side by side, before the metrics' sentence."""
+    raters = [
+        RaterSentence("3 raters give A the highest mean.", "9 ratings of 3 items", 7, "C ranks before B although …"),
+        RaterSentence("2 raters give B the highest mean.", "6 ratings of 3 items", 8),
+    ]
+    context = {"board": SimpleNamespace(rater_sentences=raters), "project": SimpleNamespace(slug="cats")}
+
+    shown = render_to_string("metrics/parts/board_sentences.html", {**context, "headline": "BLEU puts A first."})
+
+    words = " ".join(strip_tags(shown).split())
+    assert words == (
+        "3 raters give A the highest mean. 9 ratings of 3 items; Results. C ranks before B although … BLEU puts A "
+        "first. 2 raters give B the highest mean. 6 ratings of 3 items; Results."
+    )
+    assert [shown.count(reverse("annotation:campaign-results", args=["cats", pk])) for pk in (7, 8)] == [1, 1]

@@ -134,6 +134,8 @@ def test_a_score_outside_the_stated_range_refuses_the_file_with_its_line(world: 
         (ImportOptions(name="x", lowest=1, highest=0), "highest"),
         (ImportOptions(name="x", note="n" * 2001), "note"),
         (ImportOptions(name="x", lower=["y"]), "lower"),
+        (ImportOptions(name="x", skip=["y"]), "skip"),
+        (ImportOptions(names=["score=x"]), "names"),  # the only column has no name
         (ImportOptions(name="x", scale=["y=1..5"]), "scale"),
         (ImportOptions(name="x", scale=["1-5"]), "scale"),
         (ImportOptions(name="x", scale=["1..5", "none"]), "scale"),
@@ -174,6 +176,22 @@ def test_the_only_column_that_is_imported_has_the_name(world: World) -> None:
     assert (run.parameters["scorer"], run.parameters["highest"]) == ("GPT-4", 5)  # its column is a judge's by its name
     with pytest.raises(AnnotationError, match=r"2 columns of scores \(COMET, gpt_judge\)"):
         imported(world, JUDGED, "all.csv", ImportOptions(name="GPT-4"))
+
+
+def test_columns_are_named_and_left_out_by_what_the_file_calls_them(world: World) -> None:
+    ((run, _),) = imported(
+        world,
+        JUDGED.replace("gpt_judge", "judge=a"),
+        "all.csv",
+        ImportOptions(names=["judge=a=GPT-4"], skip=["COMET"], scale=["judge=a=0..10"]),
+    )
+    assert (run.parameters["scorer"], run.parameters["highest"]) == ("GPT-4", 10)
+    assert run.report["imported"]["column"] == "judge=a"
+    for wrong in (["COMET"], ["comet=x"], ["COMET="], ["COMET=x", "COMET=y"]):
+        with pytest.raises(AnnotationError, match=r"accepted: COLUMN=NAME, once for a column of gpt_judge, COMET\."):
+            imported(world, JUDGED, "all.csv", ImportOptions(names=wrong))
+    with pytest.raises(AnnotationError, match="Found no column to import"):
+        imported(world, JUDGED, "all.csv", ImportOptions(skip=["COMET", "gpt_judge"]))
 
 
 def test_a_scale_that_is_stated_later_makes_a_corrected_run_of_the_same_scores(world: World, manager: User) -> None:

@@ -128,30 +128,48 @@ def test_ratings_are_shown_before_they_are_imported_into_a_campaign(
     assert campaign.criteria.get().name == "q"
 
 
-def test_raters_and_a_judge_of_one_file_are_imported_one_after_the_other(as_user, project, manager, queued) -> None:
+FOLDED = "<details> <summary>More reading options"
+OTHER_SCORES = b"item,system,score\n1,SystemA,2\n"
+
+
+def test_raters_and_judges_of_one_file_are_imported_one_after_the_other(as_user, project, manager, queued) -> None:
     client, dataset = as_user(manager), example_dataset(project)
-    upload_ratings(client, project, dataset, b"item,system,ann,bo,gpt_judge\n1,SystemA,4,3,5\n")
+    upload_ratings(client, project, dataset, b"item,system,ann,bo,gpt_judge,llm_judge\n1,SystemA,4,3,5,2\n")
     job = RatingImport.objects.get()
     page = " ".join(client.get(url("rating-import-detail", project.slug, job.pk)).content.decode().split())
-    raters, judge = "<dt>Raters</dt><dd>ann, bo: their ratings are imported here</dd>", "<dd>gpt_judge: its scores are"
+    raters, judge = (
+        "<dt>Raters</dt><dd>ann, bo: their ratings are imported here</dd>",
+        "<dd>gpt_judge, llm_judge: their scores",
+    )
     assert page.index(raters) < page.index(judge) < page.index("The first ratings")
     assert "Import 2 raters’ ratings" in page
     assert 'value="ann, bo" ' in page  # the columns taken, where the judge's can be added
+    assert FOLDED in page
+    again = url("rating-import-read-again", project.slug, job.pk)
+    refused = client.post(again, {"raters": "ann, cy"}, follow=True).content.decode()
+    assert "Read like this, nothing can be imported." in refused
+    assert FOLDED not in " ".join(refused.split())
+    client.post(again, {"shape": "raters", "raters": "ann, bo", "scale_min": 1, "scale_max": 5})
 
     client.post(url("rating-import-confirm", project.slug, job.pk))
     rating_import_execute(import_id=job.pk)
     campaign = Campaign.objects.get()
     next_step = ways_on(campaign)[0]
-    assert next_step.action == "Import gpt_judge’s scores"
+    assert next_step.action == "Import 2 judges’ scores"
     form = client.get(next_step.url).content.decode()
     assert f'name="kept" value="import-{job.pk}"' in form
     assert f'<option value="{dataset.slug}" selected' in form
-    answer = client.post(
-        next_step.url,
-        {"dataset": dataset.slug, "kept": f"import-{job.pk}", "direction": "higher", "action": "store"}
-        | {"offered": ["ann", "bo", "gpt_judge"], "take": "gpt_judge"},
-    )
+    file = {"dataset": dataset.slug, "direction": "higher", "action": "store"}
+    client.post(next_step.url, file | {"name": "llm_judge", "file": SimpleUploadedFile(job.filename, OTHER_SCORES)})
+    assert ways_on(campaign)[0].action == "Import 2 judges’ scores", "another file of that name"
+    columns = {"kept": f"import-{job.pk}", "offered": ["ann", "bo", "gpt_judge", "llm_judge"]}
+    client.post(next_step.url, file | columns | {"take": "gpt_judge", "column-1": "gpt_judge", "name-1": "GPT-4"})
+    next_step = ways_on(campaign)[0]
+    assert next_step.action == "Import llm_judge’s scores"
+    answer = client.post(next_step.url, file | columns | {"take": "llm_judge"})
     assert answer.status_code == 302
+    names = [run.parameters["scorer"] for run in campaign.project.score_runs.order_by("number")]
+    assert names == ["llm_judge", "GPT-4"], "the other file had the same scores"
     assert "judge" not in ways_on(campaign)[0].action
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.models import Membership, Project, Role, User
+from annotation.models import Membership, Project, Rater, RaterIdentity, Role, User
 from tests.annotation.worlds.datasets import example_dataset
 
 
@@ -17,6 +17,19 @@ def test_the_list_shows_only_own_projects(as_user, project: Project, viewer: Use
     page = as_user(viewer).get(url("project-list")).content.decode()
     assert "Chit-chat" in page
     assert "Elsewhere" not in page
+
+
+def test_the_number_of_raters_is_not_known_of_imported_medians_alone(as_user, project: Project, viewer: User) -> None:
+    client, address = as_user(viewer), url("project-list")
+    for_many = Rater.objects.create(project=project, pseudonym="median")
+    RaterIdentity.objects.create(rater=for_many, project=project, provider="aggregate", external_id="median")
+
+    assert "raters not known" in client.get(address).content.decode()
+    assert json.loads(client.get(address, {"format": "json"}).getvalue())[0]["raters"] is None
+
+    Rater.objects.create(project=project, pseudonym="ann")
+    assert json.loads(client.get(address, {"format": "json"}).getvalue())[0]["raters"] == 1
+    assert "raters not known" not in client.get(address).content.decode()
 
 
 def test_anonymous_users_are_redirected(client, project: Project) -> None:
