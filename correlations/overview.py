@@ -84,15 +84,16 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
         result = study.read_result()
         if finding := stand_in_finding(result):
             judge = stand_in_judge(result)
-            question = NAME_OF_SCORES.sub("", judge.row.signature), *study.specification["campaigns"]
+            row = judge.any_candidate.row
+            question = NAME_OF_SCORES.sub("", row.signature), *study.specification["campaigns"]
             if question in seen:
                 continue  # the same scores against the same raters, whatever else the study compared
             seen.add(question)
             url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
-            text = " ".join(filter(None, [text, same_scores_note(project, judge.row.run)]))
-            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=judge.can)
+            text = " ".join(filter(None, [text, same_scores_note(project, row.run)]))
+            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=bool(judge.able))
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
