@@ -423,4 +423,7 @@ def ranking_sentence(result: StudyResult) -> str:
         return f"Not known: {NO_PAIR}."
     accuracy, label = max(elsewhere or here)
     tuned = "" if elsewhere else f" ({MARK})"
-    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}."
+    return (
+        f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}. A score that "
+        "tells nothing gets those that raters tie, or half of the others."
+    )
