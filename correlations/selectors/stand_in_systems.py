@@ -60,11 +60,11 @@ class SystemBias:
         least, most = (f"{decimals(self.apart[each], plus=True)} for {each}" for each in (self.least, self.most))
         whose = "Its ratings" if self.candidate.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
         if len(self.apart) == 1:
-            return f"{whose} less the raters’: {least}."
-        text = f"{whose} less the raters’: {least} to {most}"
+            return f"{whose} less the raters’ are {least}."
+        text = f"{whose} less the raters’ are {least} to {most}"
         off = f"{decimals(self.off)} points"
         if self.uneven:
-            text += f". Rely on raters for differences between systems: the judge’s are off theirs by up to {off}."
+            text += f": rely on raters for differences between systems, of which the judge’s are off by up to {off}."
         elif self.uneven is None:
             text += "."
         else:

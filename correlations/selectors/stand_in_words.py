@@ -204,11 +204,7 @@ def _saved(report: StandInReport) -> str:
 
 def _certainty(report: StandInReport) -> str:
     chosen = report.chosen
-    text = (
-        "How sure: each rater’s test is one-sided, and corrected for "
-        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
-        "beaten is so by chance. It speaks of these raters and of outputs like these."
-    )
+    text = _certainty_of_test(chosen)
     if not chosen.same_passes:
         text += (
             " One and the same rating for every one of these outputs would have an advantage of "
@@ -216,6 +212,14 @@ def _certainty(report: StandInReport) -> str:
             f"{decimals(chosen.same_winning_rate)}: it does not pass."
         )
     return text
+
+
+def _certainty_of_test(chosen: Candidate) -> str:
+    return (
+        "How sure: each rater’s test is one-sided, and corrected for "
+        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
+        "beaten is so by chance. It speaks of these raters and of outputs like these."
+    )
 
 
 def _advice(report: StandInReport) -> str:
@@ -239,7 +243,7 @@ def _advice(report: StandInReport) -> str:
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
-        return "With more rated outputs the lead could be shown to be more than the margin."
+        return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
         "More outputs help only if the lead is larger on them. A judge that is closer to the raters would help; so "
         "would raters who agree more, since the mean rating is then farther from each of them."
@@ -290,7 +294,8 @@ def stand_in_paragraph(result: StudyResult) -> str:
     answer = stand_in_answer(report)
     margins = enumerated([f"{decimals(epsilon)} for {WHOM[whom]}" for whom, epsilon in MARGINS.items()])
     margin = f"It may fall short of a rater by a margin ε, because it costs less: {margins}."
-    parts = [str(answer.verdict), answer.systems, answer.basis, margin, answer.certainty, answer.scale, answer.others]
+    certainty = "" if report.chosen.margin is None else _certainty_of_test(report.chosen)
+    parts = [str(answer.verdict), answer.systems, answer.basis, margin, certainty, answer.scale, answer.others]
     return " ".join(filter(None, parts))
 
 

@@ -77,7 +77,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
 
     lead = page.split('report-lead">')[1].split("</p>")[0]
     assert lead.startswith(f"<strong>Yes,</strong> Oracle can stand in for {ALL_KINDS}.")
-    assert "Its ratings less the raters’: " in lead
+    assert "Its ratings less the raters’ are " in lead
     assert "Tested against all 3 raters, over 117 different outputs." in page
     assert "It beats 3 of 3 raters" in page
     assert "(winning rate 1.00" in page
@@ -253,16 +253,13 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
         point |= {"rating": 3.0 - 0.1 * place, "score": 3.0 - 0.1 * place + (-0.01, 0.3, 0.62)[place]}
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
-    off = (
-        "-0.01 for Echo to +0.62 for Quill. Rely on raters for differences between systems: the judge’s are off theirs"
-    )
-    off = off.replace("-0", "−0")
+    off = "−0.01 for Echo to +0.62 for Quill: rely on raters for differences between systems, of which the judge’s"
     client = as_user(viewer)
 
     def page(query: str) -> str:
         return " ".join(client.get(address(honest) + query).content.decode().split())
 
-    assert f'report-lead">{some} Its ratings less the raters’: {off} by up to 0.63 points. ' in page("")
+    assert f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points. ' in page("")
     assert "It puts Quill first, the raters Echo." in page("")
     assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
     first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
@@ -367,7 +364,7 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
 
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
-    assert paragraph.startswith(f"Not testable: Oracle {SEEN} Its ratings less the raters’: ")
+    assert paragraph.startswith(f"Not testable: Oracle {SEEN} Its ratings less the raters’ are ")
     assert "It beats 3 of 3 raters; " in paragraph
     assert "by a margin ε, because it costs less: 0.10 for a crowd, 0.15 for skilled raters and 0.20" in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
