@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from correlations.results.study import StudyResult
-from correlations.selectors.worth import Candidate, default_candidate, stand_in_candidates
+from correlations.selectors.worth import WHOM, Candidate, default_candidate, stand_in_candidates
 from correlations.stats.worth import MARGINS
-
-NAMED = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class KindsOfRaters:
         """Return for whom the row is shown to stand in, as a table's cell; empty if for no one."""
         if self.for_all and len(self.by_kind) > 1:
             return "for all three kinds"
-        return f"for {', '.join(NAMED[kind] for kind in self.able)}" if self.able else ""
+        return f"for {', '.join(WHOM[kind] for kind in self.able)}" if self.able else ""
 
 
 def kinds_by_row(result: StudyResult) -> list[KindsOfRaters]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
 from annotation.core.prose import enumerated
-from correlations.selectors.stand_in_kinds import NAMED, KindsOfRaters
+from correlations.selectors.stand_in_kinds import KindsOfRaters
 from correlations.selectors.stand_in_systems import SystemBias
-from correlations.selectors.worth import ONE_OF, Candidate
+from correlations.selectors.worth import ONE_OF, WHOM, Candidate
 from correlations.stats.worth import LEVEL, MARGINS
 from metrics.templatetags.report import p_text
 
@@ -100,7 +100,7 @@ def _beats(row: KindsOfRaters) -> str:
     raters = counted(len(row.any_candidate.stand_in.raters), "rater")
     if len(set(beaten.values())) == 1:
         return f"It beats {next(iter(beaten.values())):,} of {raters}"
-    by_kind = enumerated([f"{n:,} (as for {NAMED[kind]})" for kind, n in beaten.items()])
+    by_kind = enumerated([f"{n:,} (as for {WHOM[kind]})" for kind, n in beaten.items()])
     return f"It beats {by_kind} of {raters}"
 
 
@@ -112,7 +112,7 @@ def _constant(row: KindsOfRaters) -> str:
         return f"{rating} does not pass"
     if len(passing) == len(row.by_kind):
         return f"{rating} passes, too"
-    return f"{rating} passes, too, for {_joined([NAMED[kind] for kind in passing], 'and')}"
+    return f"{rating} passes, too, for {_joined([WHOM[kind] for kind in passing], 'and')}"
 
 
 def _lead(row: KindsOfRaters) -> str:
@@ -135,7 +135,7 @@ def _lead(row: KindsOfRaters) -> str:
 
 def _margins(candidates: Sequence[Candidate], conjunction: str) -> str:
     return _joined(
-        [f"{NAMED[each.whom]} ({decimals(MARGINS[each.whom])}; {p_text(each.lead_p)})" for each in candidates],
+        [f"{WHOM[each.whom]} ({decimals(MARGINS[each.whom])}; {p_text(each.lead_p)})" for each in candidates],
         conjunction,
     )
 
