@@ -82,7 +82,8 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
         result = study.read_result()
         if finding := stand_in_finding(result):
             judge = stand_in_judge(result)
-            scores = content_of_run(project, judge.row.run) or judge.row.signature
+            row = judge.any_candidate.row
+            scores = content_of_run(project, row.run) or row.signature
             question = scores, *study.specification["campaigns"]
             if question in seen:
                 continue  # the same scores against the same raters, whatever else the study compared
@@ -90,8 +91,8 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
             url = reverse("correlations:study-stand-in", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
-            text = " ".join(filter(None, [text, same_scores_note(project, judge.row.run)]))
-            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=judge.can)
+            text = " ".join(filter(None, [text, same_scores_note(project, row.run)]))
+            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=bool(judge.able))
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:

@@ -171,11 +171,13 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Leads": "In how many studies the row has the highest coefficient.",
     },
     "ranking": {
-        "Pairs right": "Pairs of systems that the metric orders, or ties, as the raters do: pairwise accuracy.",
+        "Pairs right": "Pairs of systems that it orders, or ties, as the raters do. Random scores: half of the pairs "
+        "that raters do not tie, at most 50 %.",
         "Pairs right, with ties": "The same if scores that differ little are a tie, as raters tie many pairs.",
         "Ties of other items": "The same with ε chosen on the other items, in ten folds: what it is worth elsewhere.",
         "A tie up to": "The difference in score, ε, up to which two outputs are tied: the best one for these pairs.",
-        "As sure as raters": "How near its p-values for pairs of systems are to the raters': soft pairwise accuracy.",
+        "As sure as raters": "How near its p for each pair of systems is to the raters': soft pairwise accuracy. "
+        "Random scores: 50 % if raters are sure of all pairs, up to 75 % if of none.",
     },
     "ranking-pairs": {
         "One system": "Pairs of outputs of one system that the metric orders, or ties, as the raters do.",
@@ -465,7 +467,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
     "stand-ins": {
-        "Stands in": "Yes if it beats half of the raters, and clearly one rating for all; too good: it may know them.",
+        "Stands in": "For whom it is shown: it beats half of the raters, and clearly one rating for all; else why not.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",

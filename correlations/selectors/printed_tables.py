@@ -171,7 +171,9 @@ def ranking_grid(result: StudyResult) -> Grid:
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
         "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
-        "pairwise accuracy over systems. Last: pairs of outputs of one system, and of any two outputs, with ties."
+        "pairwise accuracy over systems. Last: pairs of outputs of one system, and of any two outputs, with ties. "
+        "Random scores get half of the pairs that raters do not tie, and a soft accuracy of 0.50 if raters are sure of "
+        "every pair, of up to 0.75 if of none."
     )
     return Grid("ranking", caption, columns, rows)
 

@@ -7,6 +7,17 @@ from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import enumerated
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
+from correlations.selectors.stand_in_kinds import KindsOfRaters, kinds_by_row, leading_judge, leading_row
+from correlations.selectors.stand_in_verdict import (
+    TOO_GOOD,
+    Verdict,
+    basis,
+    basis_in_short,
+    bias,
+    bias_in_short,
+    others_able,
+    verdict,
+)
 from correlations.selectors.stated_scales import assumed_scale
 from correlations.selectors.tested_raters import ENOUGH_RATERS, TestedPanel
 from correlations.selectors.worth import (
@@ -23,7 +34,6 @@ from correlations.stats.worth import ENOUGH_ITEMS, LEVEL, MARGINS, PASS_FROM
 from metrics.templatetags.report import p_text, percent
 
 MOST_NAMED = 4  # of other rows that can, too
-TOO_GOOD = "agrees with these ratings more closely than is expected of a score that has not seen them"
 IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the next step
 
 
@@ -31,10 +41,11 @@ IMPORT, RATE, SCORES = "import", "rate", "scores"  # what the page offers as the
 class Answer:
     """The page's answer about the chosen row, in parts that each stand alone; empty where there is nothing to say."""
 
-    verdict: str
-    why: str
+    verdict: Verdict  # for every kind of rater at once
+    systems: str  # by how much it differs from the raters, and whether it may be used to compare systems
+    basis: str  # raters, outputs, and what one rating for all would reach
+    why: str  # in full, in place of those raters that the numbers are shown for
     scale: str  # that imported scores are taken to have
-    tested: str  # which of the raters it was tested against
     others: str
     one_rater: str
     saved: str
@@ -43,45 +54,23 @@ class Answer:
     next_step: str
 
 
-def stand_in_answer(report: StandInReport) -> Answer:
-    """Return the answer about the chosen row."""
-    chosen = report.chosen
-    if chosen.margin is None:
-        verdict = "These ratings cannot tell."
-        why, saved, certainty = f"{chosen.label} is not tested: {chosen.stand_in.reason}.", "", ""
-    else:
-        verdict, why = _verdict(report), _why(chosen, MARGINS[report.whom])
-        saved, certainty = _saved(report), _certainty(report)
+def stand_in_answer(report: StandInReport, whom: str = "") -> Answer:
+    """Return the answer about the chosen row; ``whom`` are the raters that the reader chose, if any."""
+    chosen, rows = report.chosen, kinds_by_row(report.result)
+    row, tested = rows[chosen.index], chosen.margin is not None
     return Answer(
-        verdict=verdict,
-        why=why,
+        verdict=verdict(row, chosen.label, whom),
+        systems=bias(row),
+        basis=basis(row),
+        why=_why(chosen, MARGINS[report.whom]),
         scale=assumed_scale(chosen),
-        tested=_tested(chosen),
-        others=_others(report),
+        others=_others(report, rows),
         one_rater=_one_rater(report),
-        saved=saved,
-        certainty=certainty,
+        saved=_saved(report) if tested else "",
+        certainty=_certainty(report) if tested else "",
         advice=_advice(report),
         next_step=_next_step(report),
     )
-
-
-def _tested(chosen: Candidate) -> str:
-    """Return who was tested, unless the verdict says it."""
-    return "" if chosen.panel is None or (chosen.too_few and not chosen.panel.n_strangers) else chosen.panel.in_words
-
-
-def _verdict(report: StandInReport) -> str:
-    chosen = report.chosen
-    if chosen.can:
-        return f"Yes, {chosen.label} can, in place of {report.replaced}."
-    if chosen.may_have_seen:
-        return f"Not testable: {chosen.label} {TOO_GOOD}."
-    if chosen.cannot:
-        return f"No, {chosen.label} cannot."
-    if chosen.too_few:
-        return f"Undecided for {chosen.label}: {chosen.too_few}."
-    return f"Not shown for {chosen.label}." if chosen.passed else f"Undecided for {chosen.label}."
 
 
 def _why(chosen: Candidate, epsilon: float) -> str:
@@ -145,22 +134,24 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     )
 
 
-def _others(report: StandInReport) -> str:
-    """Return which of the other rows can stand in."""
-    others = report.others
+def _others(report: StandInReport, rows: Sequence[KindsOfRaters]) -> str:
+    """Return which of the other rows can stand in, and for whom."""
+    others = [row for row in rows if row.any_candidate.index != report.chosen.index]
     if not others:
         return ""
-    if can := [candidate.short_label for candidate in others if candidate.can]:
+    subject = f"Of the other {len(others):,} rows of this study"
+    if able := others_able(others):
         if len(others) == 1:
-            return f"The other row of this study, {can[0]}, can, too." if report.chosen.can else f"{can[0]} can."
-        return f"Of the other {len(others):,} rows of this study {len(can):,} can: {_named(can)}."
-    if doubtful := [candidate.short_label for candidate in others if candidate.may_have_seen]:
+            too = ", too" if rows[report.chosen.index].able else ""
+            return f"The other row of this study can{too}: {able[0]}."
+        return f"{subject} {sum(bool(row.able) for row in others):,} can: {_named(able)}."
+    if doubtful := [row.any_candidate.short_label for row in others if row.may_have_seen]:
         closer = "closer to these ratings than is expected of a score that has not seen them"
         return f"Whether {_named(doubtful)} can is not testable: {closer}."
-    untested = all(candidate.margin is None for candidate in others)
+    able_to = "shown to be able to" if any(row.by_kind for row in others) else "tested"
     if len(others) == 1:
-        return f"The other row, {others[0].short_label}, is {'not tested' if untested else 'not shown to be able to'}."
-    return f"None of the other {len(others):,} rows is {'tested' if untested else 'shown to be able to'}."
+        return f"The other row, {others[0].any_candidate.short_label}, is not {able_to}."
+    return f"{subject} none is {able_to}."
 
 
 def _named(labels: Sequence[str]) -> str:
@@ -206,21 +197,14 @@ def _saved(report: StandInReport) -> str:
     worth, label = report.chosen.worth, report.chosen.row.label
     if worth.saved is None:
         return ""
-    many = worth.at_most if worth.at_most is not None and worth.at_most > 0 else None
     if saves(worth.saved):
-        more = f"; of many more outputs, up to {percent(many)}" if many is not None and many > worth.saved else ""
-        return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means{more}."
-    text = f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
-    return text if many is None else f"{text} If it scored many more outputs, that would save up to {percent(many)}."
+        return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means."
+    return f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
 
 
 def _certainty(report: StandInReport) -> str:
     chosen = report.chosen
-    text = (
-        "How sure: each rater’s test is one-sided, and corrected for "
-        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
-        "beaten is so by chance. It speaks of these raters and of outputs like these."
-    )
+    text = _certainty_of_test(chosen)
     if not chosen.same_passes:
         text += (
             " One and the same rating for every one of these outputs would have an advantage of "
@@ -228,6 +212,14 @@ def _certainty(report: StandInReport) -> str:
             f"{decimals(chosen.same_winning_rate)}: it does not pass."
         )
     return text
+
+
+def _certainty_of_test(chosen: Candidate) -> str:
+    return (
+        "How sure: each rater’s test is one-sided, and corrected for "
+        f"{counted(len(chosen.stand_in.raters), 'rater')} so that on average at most one in twenty of those called "
+        "beaten is so by chance. It speaks of these raters and of outputs like these."
+    )
 
 
 def _advice(report: StandInReport) -> str:
@@ -251,7 +243,7 @@ def _advice(report: StandInReport) -> str:
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
-        return "With more rated outputs the lead could be shown to be more than the margin."
+        return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
         "More outputs help only if the lead is larger on them. A judge that is closer to the raters would help; so "
         "would raters who agree more, since the mean rating is then farther from each of them."
@@ -284,95 +276,44 @@ def ranking_note(report: StandInReport) -> str:
 
 
 def stand_in_sentence(result: StudyResult) -> str:
-    """Return in one sentence what the page answers for raters of a crowd, for pages that lead to it."""
-    candidates = stand_in_candidates(result, IN_PLACE_OF)
-    chosen = default_candidate(candidates)
-    label = chosen.short_label
-    if chosen.margin is None:
-        return f"Not tested: {chosen.stand_in.reason}."
-    tested = chosen.tested_against
-    if chosen.can:
-        return f"{label} can: it beats {chosen.beaten}. {tested}"
-    also = [candidate.short_label for candidate in candidates if candidate.can]
-    others = f" {_named(also)} can." if also else ""
-    if chosen.may_have_seen:
-        return f"Not testable for {label}: it {TOO_GOOD}.{others} {tested}"
-    if chosen.too_few:
-        return f"Undecided for {label}: {chosen.too_few}.{others}"
-    if chosen.passed and not chosen.tells_more:
-        return f"Not shown for {label}: {_no_judgement(chosen, label)}.{others} {tested}"
-    if not chosen.cannot:
-        return f"Undecided for {label}: it beats {chosen.beaten}.{others} {tested}"
-    if chosen is candidates[0] and len(candidates) > 1:
-        return f"No metric of this study is shown to; the closest, {label}, beats {chosen.beaten}. {tested}"
-    return f"{label} cannot: it beats {chosen.beaten}, and half are needed.{others} {tested}"
-
-
-def _no_judgement(chosen: Candidate, label: str) -> str:
-    """Return why a row that passes shows no judgement, as the end of a sentence."""
-    if chosen.agrees_nowhere:
-        return f"{label} passes the test, but {chosen.disagreement}"
-    passes = "passes the test, too, and" if chosen.same_passes else "does not pass the test, but"
-    return (
-        f"one and the same rating for every output {passes} {label} is not shown to be closer to the raters than that "
-        "by more than the margin"
-    )
+    """Return in short what the page answers, with its conditions, for pages that lead to it."""
+    rows = kinds_by_row(result)
+    row = leading_row(rows, result)
+    if not row.by_kind:
+        return f"Not tested: {row.any_candidate.stand_in.reason}."
+    also = others_able([other for other in rows if other is not row])
+    able = f"Shown to be able to{' as well' if row.able else ''}: {_named(also)}." if also else ""
+    answer = str(verdict(row, row.any_candidate.short_label))
+    return " ".join(filter(None, [answer, bias_in_short(row), basis_in_short(row), able]))
 
 
 def stand_in_paragraph(result: StudyResult) -> str:
-    """Return what the page says for raters of a crowd, with all its reservations, for a report without that page."""
+    """Return what the page says, with all its reservations, for a report without that page."""
     candidates = stand_in_candidates(result, IN_PLACE_OF)
     report = StandInReport(result, IN_PLACE_OF, candidates, default_candidate(candidates), {})
     answer = stand_in_answer(report)
-    margin = f"It may fall short of a rater by ε = {decimals(report.epsilon)}, because it costs less."
-    generosity = "" if report.chosen.margin is None else report.chosen.generosity
-    return " ".join(
-        filter(
-            None,
-            [
-                answer.verdict,
-                answer.why,
-                answer.tested,
-                margin,
-                answer.certainty,
-                answer.scale,
-                generosity,
-                answer.others,
-            ],
-        )
-    )
+    margins = enumerated([f"{decimals(epsilon)} for {WHOM[whom]}" for whom, epsilon in MARGINS.items()])
+    margin = f"It may fall short of a rater by a margin ε, because it costs less: {margins}."
+    certainty = "" if report.chosen.margin is None else _certainty_of_test(report.chosen)
+    parts = [str(answer.verdict), answer.systems, answer.basis, margin, certainty, answer.scale, answer.others]
+    return " ".join(filter(None, parts))
 
 
-def stand_in_judge(result: StudyResult) -> Candidate:
-    """Return the row that the front page's sentence is about: a judge that can stand in, before others."""
-    candidates = stand_in_candidates(result, IN_PLACE_OF)
-    able = [candidate for candidate in candidates if candidate.is_judge and candidate.can]
-    return default_candidate(able or candidates)
+def stand_in_judge(result: StudyResult) -> KindsOfRaters:
+    """Return the row that the front page's sentence is about."""
+    return leading_judge(kinds_by_row(result), result)
 
 
 def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
-    """Return for the front page whether a judge can stand in for a rater, and how sure that is.
+    """Return for the front page whether a judge can stand in for a rater, and what that rests on.
 
     None if no row is a judge's, or if none of them is tested.
     """
-    chosen = stand_in_judge(result)
-    if chosen.margin is None or not chosen.is_judge:
+    row = stand_in_judge(result)
+    if not row.by_kind or not row.any_candidate.is_judge:
         return None
-    label, tested = chosen.row.label, chosen.tested_against.removesuffix(".")
-    closer = f"At least as close to the others as the rater on {chosen.advantage:.0%} of outputs, the mean over raters"
-    closer += f". {tested}"
-    if chosen.can:
-        return f"A judge can stand in for a rater here: {label} beats {chosen.beaten}.", closer
-    if chosen.may_have_seen:
-        return f"Whether a judge can stand in for a rater is not testable here: {label} {TOO_GOOD}.", closer
-    open_question = "Whether a judge can stand in for a rater here is not shown"
-    if chosen.too_few:
-        return f"{open_question}: {chosen.too_few}.", closer
-    if chosen.passed and not chosen.tells_more:
-        return f"{open_question}: {_no_judgement(chosen, label)}.", closer
-    if not chosen.cannot:
-        return f"{open_question}: {label} beats {chosen.beaten}.", closer
-    return f"No judge can stand in for a rater here: the closest, {label}, beats {chosen.beaten}.", closer
+    answer = str(verdict(row, row.any_candidate.row.label))
+    return " ".join(filter(None, [answer, bias_in_short(row)])), basis_in_short(row).removesuffix(".")
 
 
 def stand_in_methods(report: StandInReport, provenance: str) -> str:

@@ -92,11 +92,12 @@ class TestedPanel:
                 f"Tested against {self.n_tested:,} of {counted(self.n_raters, 'rater')}, who gave "
                 f"{self.ratings_tested:,} of {counted(self.n_ratings, 'rating')}"
             )
+        text += f", over {counted(self.stand_in.outputs, 'different output')}"
         if not self.n_strangers:
             return f"{text}."
         verb = "is" if self.n_strangers == 1 else "are"
         return (
-            f"{text}; {self.n_strangers:,} of them {verb} not shown to agree with the other raters (r above 0), so "
+            f"{text}; {self.n_strangers:,} of the raters {verb} not shown to agree with the others (r above 0), so "
             f"that beating {'that rater' if self.n_strangers == 1 else 'these'} shows nothing."
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted
 from annotation.models import Project, Rater
 from annotation.ranking.holm import holm_adjusted
 from annotation.rating.selectors.ratings import rater_places
@@ -33,7 +33,6 @@ WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 LEAST_SAVED = 0.005  # of the ratings
-UNEVEN = 0.04  # of the raters' scale, by which a judge may favour one system over another before the page warns
 SCALES = {  # in full, and in a table's cell
     "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
     "bounds": ("The lowest and the highest possible score were put on the ends of the raters' scale.", "by its ends"),
@@ -74,6 +73,12 @@ class Candidate:
     def label(self) -> str:
         """Return the metric with its settings and its references, since rows of one metric may differ in these."""
         return f"{with_settings(self.row.label, self.row.signature)}{self._references}"
+
+    @property
+    def name_and_settings(self) -> tuple[str, str]:
+        """Return the label in two parts: the name, which a table keeps whole, and its settings in brackets."""
+        name, bracket, settings = with_settings(self.row.label, self.row.signature).partition(" (")
+        return name, f"{bracket}{settings}"
 
     @property
     def short_label(self) -> str:
@@ -194,40 +199,11 @@ class Candidate:
         return None if self.fitted is None else self.fitted.winning_rates.get(self.whom)
 
     @property
-    def generosity(self) -> str:
-        """Return how far a judge's ratings lie above the raters', system by system; empty on no known scale."""
-        apart = {
-            point.system: self._on_raters_scale(point.score) - point.rating
-            for point in self.systems
-            if point.score is not None and point.rating is not None
-        }
-        is_placed = self.stand_in.scale == "ratings" or self.stand_in.assumed is not None
-        if self.stand_in.scale == "line" or not (apart and is_placed):
-            return ""
-        least, most = min(apart, key=apart.__getitem__), max(apart, key=apart.__getitem__)
-        whose = "Its ratings" if self.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
-        text = f"{whose} less the raters': {decimals(apart[least], plus=True)} for {least}"
-        if most != least:
-            text += f" to {decimals(apart[most], plus=True)} for {most}"
-            if self._is_uneven(apart[most] - apart[least]):
-                text += ". It may not treat all systems alike: rely on raters for differences between these"
-        return f"{text}."
-
-    @property
     def disagreement(self) -> str:
         """Return what is known of a row whose agreement output by output is not above 0, as part of a sentence."""
         if self.contradicts:
             return "output by output its high scores go with low ratings"
         return "it is not shown to agree output by output"
-
-    def _is_uneven(self, difference: float) -> bool:
-        """Return whether points of the raters' scale, whose ends results of earlier versions lack, are many."""
-        assumed = self.stand_in.assumed
-        return assumed is not None and difference >= UNEVEN * (assumed.rating_high - assumed.rating_low)
-
-    def _on_raters_scale(self, score: float) -> float:
-        assumed = self.stand_in.assumed
-        return score if assumed is None or self.stand_in.scale == "ratings" else assumed.placed(score)
 
     @property
     def stand_in(self) -> StandIn:
@@ -447,4 +423,7 @@ def ranking_sentence(result: StudyResult) -> str:
         return f"Not known: {NO_PAIR}."
     accuracy, label = max(elsewhere or here)
     tuned = "" if elsewhere else f" ({MARK})"
-    return f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}."
+    return (
+        f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}. A score that "
+        "tells nothing gets those that raters tie, or half of the others."
+    )

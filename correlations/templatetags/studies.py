@@ -1,5 +1,6 @@
 """Charts, download menus and progress of a study, with their addresses."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -27,6 +28,7 @@ from metrics.models import ScoreRun
 from metrics.selectors.score_scales import RunScale
 from metrics.templatetags.report import references
 
+SIGNED = re.compile(r" %|(?: [=<] )(?=[\d−])")
 NAMED = 3  # studies that read a run
 
 register = template.Library()
@@ -182,6 +184,12 @@ def report_menu(context: Context) -> dict[str, Any]:
 @register.filter
 def ratings_saved(saved: float | None) -> str:
     return saved_in_words(saved)
+
+
+@register.filter
+def unbroken(text: str) -> str:
+    """Return a sentence whose numbers stay on one line with their signs: “88 %”, “p = 0.012”."""
+    return SIGNED.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 
 @register.simple_tag

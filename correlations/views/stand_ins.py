@@ -1,5 +1,6 @@
 """Can a judge stand in for raters here?"""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from django.http import Http404, HttpResponse
@@ -15,6 +16,7 @@ from annotation.rating.selectors.raters import imported_names
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.methods import provenance
+from correlations.selectors.stand_in_kinds import kinds_by_row
 from correlations.selectors.stand_in_words import ranking_note, stand_in_answer, stand_in_methods
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, Candidate, stand_in_report
 from correlations.stats.worth import MARGINS
@@ -28,11 +30,10 @@ from metrics.services.score_rescaling import may_rescale
 @object_view(finished_study_or_404, Role.VIEWER)
 def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) -> HttpResponse:
     project, kind, study = request.project, page.kind, page.study
-    report = stand_in_report(project, page.result, request.GET.get("raters", IN_PLACE_OF), whole_number(request, "row"))
+    whom = request.GET.get("raters", "")
+    report = stand_in_report(project, page.result, whom or IN_PLACE_OF, whole_number(request, "row"))
     if report is None:
-        raise Http404(
-            f"Raters: found {request.GET.get('raters')!r}; accepted: {', '.join(WHOM)}. Rows: as in the study."
-        )
+        raise Http404(f"Raters: found {whom!r}; accepted: {', '.join(WHOM)}. Rows: as in the study.")
     if may_manage(project):
         report = replace(report, names=imported_names([rater.pk for rater in report.raters.values()]))
     context = {
@@ -40,7 +41,9 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "study": study,
         "question": QUESTIONS["stand-in"][0],
         "report": report,
-        "answer": stand_in_answer(report),
+        "answer": stand_in_answer(report, whom),
+        "candidates": list(zip(report.candidates, _able(page.result, report.candidates), strict=True)),
+        "chosen_raters": whom,
         "scale_url": _scale_url(project, study, report.chosen),
         "ranking_note": ranking_note(report),
         "methods": stand_in_methods(report, provenance(study, page.result.seed, page.result.versions.assay)),
@@ -50,6 +53,12 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "trail": [(kind.title, kind.url("list", project)), (study.name, kind.url("detail", project, study.pk))],
     }
     return render(request, "correlations/study_stand_in.html", context)
+
+
+def _able(result: StudyResult, candidates: Sequence[Candidate]) -> list[str]:
+    """Return for whom each row is shown to stand in; empty words if for no one."""
+    rows = kinds_by_row(result)
+    return [rows[candidate.index].able_in_words for candidate in candidates]
 
 
 def _scale_url(project: Project, study: Study, chosen: Candidate) -> str:

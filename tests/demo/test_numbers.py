@@ -422,6 +422,6 @@ def test_the_simulated_judge_is_too_good_to_be_told_and_metrics_show_no_judgemen
     assert judge.report["items"] == len(raw.item_names())
     assert "No language model was asked" in judge.report["imported"]["note"]
     assert report
-    assert stand_in_sentence(result).startswith("Not testable for Simulated judge: ")  # it is made from the ratings
+    assert stand_in_sentence(result).startswith("Not testable: Simulated judge agrees ")  # it is made from the ratings
     assert [(each.row.label, each.tells_more) for each in report.candidates if each.tells_more] == [(JUDGE, True)]
     assert all(each.same_passes for each in report.candidates)

@@ -191,7 +191,7 @@ class Command(StudyCommand):
             self.stdout.write(f"{line.row.label:<{width}}{line.row.subset_label:<12}{numbers}{human.raters:>8}")
 
     def report_worth(self, result: StudyResult, width: int) -> None:
-        self.stdout.write(f"In place of a rater of a {IN_PLACE_OF}? {stand_in_sentence(result)}")
+        self.stdout.write(f"In place of a rater? {stand_in_sentence(result)} Below: of a {IN_PLACE_OF}.")
         self.stdout.write(f"{'metric':<{width}}{'references':<12}{'winning rate':>14}{'advantage':>14}{'saved':>14}")
         for row, worth in zip(result.rows, result.worth, strict=True):
             margin = worth.stand_in.margins.get(IN_PLACE_OF)

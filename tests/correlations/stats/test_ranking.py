@@ -148,6 +148,24 @@ def test_soft_pairwise_accuracy_is_the_exact_one_up_to_chance():
     assert drawn == pytest.approx(soft_accuracy_by_exchanges(metric, human), abs=0.01)
 
 
+def test_random_scores_reach_the_chance_levels_that_the_heads_of_the_table_name():
+    """A p of random scores is uniform, so that 1 - |p - u| has the mean 1/2 for p = 0 or 1, and 3/4 for p = 1/2."""
+    rng = np.random.default_rng(7)
+    sure = np.stack([np.arange(200) % 7 + 9.0, np.arange(200) % 7])
+    unsure = np.stack([np.zeros(200), rng.permutation(np.repeat([1.0, -1.0], 100)) * rng.uniform(1, 2, 200)])
+    unsure[1] -= unsure[1].mean()
+    tied = np.tile([1.0, 1.0, 2.0, 3.0], (200, 1))  # 1 pair of 6
+    random = rng.normal(size=(100, 2, 200))
+
+    def soft(ratings):
+        return np.mean([soft_pairwise_accuracy(each, ratings, rng=rng, n_resamples=200) for each in random])
+
+    assert soft(sure) == pytest.approx(0.5, abs=0.08)  # three standard errors of 100 draws
+    assert soft(unsure) == pytest.approx(0.75, abs=0.05)
+    assert pairwise_accuracy(rng.normal(size=tied.shape), tied) == pytest.approx(5 / 12, abs=0.05)
+    assert pairwise_accuracy(np.zeros_like(tied), tied) == pytest.approx(1 / 6)
+
+
 def test_soft_pairwise_accuracy_compares_a_pair_on_the_items_that_both_have():
     human = np.array([[3, 4, 5, 4, 2, 5.0], [2, 4, 4, 3, 3, 1], [1, 2, 2, 3, 1, 1]])
     metric = human[:, ::-1] / 5

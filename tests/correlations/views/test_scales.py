@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from correlations.errors import StudyRefused
 from correlations.models import Study
+from correlations.selectors.stand_in_systems import SystemBias
 from correlations.selectors.stand_in_words import stand_in_answer
 from correlations.selectors.worth import StandInReport, stand_in_report
 from correlations.services.execution import study_execute
@@ -70,7 +71,7 @@ def test_scores_of_no_known_scale_say_what_they_cannot_tell_and_take_one_later(
     known = studied(world, make_imported_run(world, lowest=1.0, highest=5.0))
     corrected, imported = report_of(again), report_of(known)
     assert stand_in_answer(corrected) == stand_in_answer(imported)
-    assert corrected.chosen.generosity == imported.chosen.generosity != ""
+    assert stand_in_answer(corrected).systems.startswith("Its ratings less the raters’ are ")
     assert corrected.chosen.worth == imported.chosen.worth
     assert "taken to lie on the raters’ scale, 1 to 5" in stand_in_page(again, as_user(manager))
     as_user(manager).post(f"/p/{world.project.slug}/runs/{again.read_result().rows[0].run}/scale/", sent)
@@ -129,7 +130,7 @@ def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_
 
     ends = "taken to lie on 0 to 6 and put on the raters’ scale, 1 to 5, by its ends."
     assert answer.scale == f"The scores of Oracle are {ends}"
-    assert placed.generosity.startswith("Its scores on the raters’ scale less the raters': ")
+    assert answer.systems.startswith("Its scores on the raters’ scale less the raters’ are ")
     mean = given.systems[0].score
     assert mean is not None
     assert placed.stand_in.assumed is not None
@@ -139,7 +140,10 @@ def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_
     for width, uneven in ((20, True), (30, False)):  # the difference of one point is a share of the raters' scale
         assumed = replace(placed.stand_in.assumed, rating_high=1.0 + width)
         worth = replace(placed.worth, stand_in=replace(placed.stand_in, scale="ratings", assumed=assumed))
-        text = replace(placed, worth=worth, systems=points).generosity
-        assert ("It may not treat all systems alike" in text) == uneven
+        bias = SystemBias.of(replace(placed, worth=worth, systems=points))
+        assert ("rely on raters for differences between systems" in bias.in_words(may_compare=True)) == uneven
+        within = "within 1.00 points of theirs on these outputs: it may compare systems that lie farther apart."
+        assert (within in bias.in_words(may_compare=True)) != uneven
+        assert "it may compare" not in bias.in_words(may_compare=False)
     turned = replace(placed.stand_in.assumed, lower_is_better=True)
     assert turned.placed(mean) == pytest.approx(6 - placed.stand_in.assumed.placed(mean))

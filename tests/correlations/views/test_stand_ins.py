@@ -39,6 +39,8 @@ from tests.metrics.world import World
 # Oracle's scores are the ratings themselves: closer to them than is expected of any score that has not seen them.
 SEEN = "agrees with these ratings more closely than is expected of a score that has not seen them."
 
+ALL_KINDS = "a rater of a crowd, a skilled rater and an expert"
+
 pytestmark = pytest.mark.django_db
 
 
@@ -73,7 +75,10 @@ def address_of_new(study: Study) -> str:
 def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, manager, viewer, as_user) -> None:
     page = as_user(viewer).get(address(honest)).content.decode()
 
-    assert "Yes, Oracle can, in place of a rater of a crowd." in page
+    lead = page.split('report-lead">')[1].split("</p>")[0]
+    assert lead.startswith(f"<strong>Yes,</strong> Oracle can stand in for {ALL_KINDS}.")
+    assert "Its ratings less the raters’ are " in lead
+    assert "Tested against all 3 raters, over 117 different outputs." in page
     assert "It beats 3 of 3 raters" in page
     assert "(winning rate 1.00" in page
     assert "rater-0" in page
@@ -86,7 +91,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     assert "Use it in another study" not in of_run  # a viewer cannot
     assert f"{address_of_new(honest)}?dataset={honest.dataset_id}" in as_user(manager).get(run).content.decode()
     report = as_user(viewer).get(address(honest, "study-detail")).content.decode()
-    assert "Oracle can: it beats 3 of 3 raters." in report
+    assert f"Yes, Oracle can stand in for {ALL_KINDS}. " in report
     assert address(honest) in report
     assert "Import a judge’s scores" in as_user(manager).get(address(honest)).content.decode()
     rater = Rater.objects.get(pseudonym="rater-0")
@@ -98,12 +103,12 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
 def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(honest: Study, viewer, as_user) -> None:
     page = as_user(viewer).get(address(honest) + "?raters=experts&row=0").content.decode()
 
-    answer = page.split("report-lead")[1].split("</section>")[0]
-    assert "BLEU (order 2" in answer.split("</strong>")[0]
-    assert "with all references" in answer.split("</strong>")[0]  # another row of BLEU may read others
-    assert "Oracle can." in answer
-    assert "0.20 for experts" in answer
-    assert 'aria-current="true">experts' in answer
+    answer = page.split("report-lead")[1].split(".")[0]
+    assert "BLEU (order 2" in answer
+    assert "with all references" in answer  # another row of BLEU may read others
+    assert "The other row of this study can: Oracle (for all three kinds)." in page
+    assert "0.20 for experts" in page
+    assert 'aria-current="true">experts' in page
     assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
     assert "BLEU" in page.split('id="raters"')[1][:80]
     assert "by straight lines" in page
@@ -139,11 +144,11 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     assert below.chosen.row.label == "Oracle"
     assert ranking_note(below).startswith("Sorted by the lead over one and the same rating")
     answers = [stand_in_answer(each) for each in (below, above, shown, report(0.06, 0.6, row=0))]
-    assert [each.verdict for each in answers] == [
-        "Not shown for Oracle.",
-        "Not shown for Oracle.",
-        "Yes, Oracle can, in place of a rater of a crowd.",
-        f"Not shown for {below.candidates[1].label}.",
+    assert [str(each.verdict) for each in answers] == [
+        "It is not shown that Oracle can stand in for a rater of a crowd.",
+        "It is not shown that Oracle can stand in for a rater of a crowd.",
+        "Yes, Oracle can stand in for a rater of a crowd.",
+        f"It is not shown that {below.candidates[1].label} can stand in for a rater of a crowd.",
     ]
     assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
     assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
@@ -170,9 +175,10 @@ def test_a_judge_is_corrected_for_other_judges_and_not_for_metrics_or_for_the_sa
     alone, twice, beside = judged(bleu, oracle), judged(bleu, oracle, oracle), judged(bleu, oracle, other)
 
     assert [each.chosen.lead_p for each in (alone, twice, beside)] == pytest.approx([0.03, 0.03, 0.06])
-    assert [stand_in_answer(each).verdict[:3] for each in (alone, twice, beside)] == ["Yes", "Yes", "Not"]
+    assert [stand_in_answer(each).verdict.word for each in (alone, twice, beside)] == ["Yes,", "Yes,", ""]
     assert "(p = 0.030)" in stand_in_answer(alone).why
     assert "(p = 0.060, corrected for 2 judges)" in stand_in_answer(beside).why
+    assert "for a crowd (0.10; p = 0.060); each p is corrected for 2 judges." in stand_in_answer(beside).basis
     assert "after Holm over 2 judges" in stand_in_methods(beside, "")
 
 
@@ -223,16 +229,55 @@ def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
     open_question = replace(crowd, winning_rate=0.0, passed=False, beaten=0, p=(0.2,) * 3, p_corrected=(1.0,) * 3)
     worse = replace(open_question, p=(0.999,) * 3)
     for margin, claimed in (
-        (worse, "Oracle cannot: it beats"),
-        (open_question, "Undecided for Oracle: it beats"),
+        (worse, "No, Oracle cannot stand in for a rater of a crowd."),
+        (open_question, "It is not shown that Oracle can stand in for a rater of a crowd."),
     ):
-        assert f"{claimed} 0 of 3 raters" in sentence(stand_in=replace(oracle.stand_in, margins={"crowd": margin}))
+        text = sentence(stand_in=replace(oracle.stand_in, margins={"crowd": margin}))
+        assert text.startswith(claimed)
+        assert "It beats 0 of 3 raters; " in text
     assert sentence(stand_in=replace(oracle.stand_in, margins={}, reason="why")) == "Not tested: why."
     passing = replace(oracle.same_rating, winning_rates={"crowd": 0.5})
     assert "Oracle can" in sentence(same_rating=replace(passing, lead_p={"crowd": 0.01}))
     for p in (0.2, None):
         same = replace(passing, lead_p={"crowd": p})
         assert "one and the same rating for every output passes" in sentence(same_rating=same)
+
+
+def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_systems_may_be_compared(
+    honest: Study, viewer, as_user
+) -> None:
+    """A lead of 0.18 may be shown to be more than the margin for a crowd, and not to be more than larger ones."""
+    worth = honest.result["worth"][1]
+    worth["same_rating"] |= {"lead": 0.18, "lead_p": {"crowd": 0.012, "skilled": 0.192, "experts": 0.631}}
+    for place, point in enumerate(honest.result["levels"][1]["system"]["systems"]):
+        point |= {"rating": 3.0 - 0.1 * place, "score": 3.0 - 0.1 * place + (-0.01, 0.3, 0.62)[place]}
+    honest.save(update_fields=["result"])
+    some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
+    off = "−0.01 for Echo to +0.62 for Quill: rely on raters for differences between systems, of which the judge’s"
+    client = as_user(viewer)
+
+    def page(query: str) -> str:
+        return " ".join(client.get(address(honest) + query).content.decode().split())
+
+    assert f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points. ' in page("")
+    assert "It puts Quill first, the raters Echo." in page("")
+    assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
+    first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
+    for kind in ("skilled", "experts"):
+        assert f'report-lead">{first} Its ratings' in page(f"?raters={kind}")
+    assert (
+        "for a crowd (0.10; p = 0.012), not for skilled raters (0.15; p = 0.192) or experts (0.20; p = 0.631)."
+        in stand_in_paragraph(honest.read_result())
+    )
+    (finding,) = stand_in_findings(honest.project, 2)
+    short = f"{some} Rely on raters for differences between systems: its means less theirs are −0.01 (Echo) to +0.62"
+    assert finding.text.startswith(short)
+    assert (
+        finding.sure == "It beats 3 of 3 raters; one and the same rating for every output does not pass (lead over "
+        "it 0.18). Tested against all 3 raters, over 117 different outputs"
+    )
+    assert finding.stays
+    assert f"{finding.text} {finding.sure}" in stand_in_sentence(honest.read_result())
 
 
 def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(honest: Study) -> None:
@@ -249,19 +294,19 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(honest
         assert report is not None
         assert finding is not None
         answer = stand_in_answer(report)
-        return answer.verdict, f"{answer.why} {answer.tested}", finding[0], stand_in_methods(report, "Seed 1.")
+        return str(answer.verdict), f"{answer.why} {answer.basis}", finding[0], stand_in_methods(report, "Seed 1.")
 
     many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
     verdict, why, finding, methods = answers(left_out=many)
     few = "only 3 of 23 raters rated enough outputs to be tested (30 each), and gave 351 of 751 ratings"
     assert verdict == f"Undecided for Oracle: {few}."
+    assert finding.startswith(f"{verdict} ")
     assert "but these raters do not speak for all" in why
-    assert finding == f"Whether a judge can stand in for a rater here is not shown: {few}."
     assert "of 23 raters 3 were tested, with 351 of 751 ratings; 3 of them agree" in methods
     stranger = replace(raters[0], agreement=-0.08, agreement_p=0.9)
     verdict, why, _, methods = answers(raters=(stranger, *raters[1:]))
     assert verdict.endswith("only 2 of 3 tested raters are shown to agree with the other raters at all.")
-    assert "1 of them is not shown to agree with the other raters" in why
+    assert "1 of the raters is not shown to agree with the others" in why
     assert "2 of them agree with the others" in methods
     earlier = tuple(replace(rater, agreement=None, agreement_p=None) for rater in raters)
     assert answers(raters=earlier)[0].startswith("Yes, Oracle can")
@@ -319,29 +364,29 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
 
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
-    assert paragraph.startswith(f"Not testable: Oracle {SEEN} It beats 3 of 3 raters")
-    assert "by ε = 0.10, because it costs less" in paragraph
-    assert "Its ratings less the raters': " in paragraph
+    assert paragraph.startswith(f"Not testable: Oracle {SEEN} Its ratings less the raters’ are ")
+    assert "It beats 3 of 3 raters; " in paragraph
+    assert "by a margin ε, because it costs less: 0.10 for a crowd, 0.15 for skilled raters and 0.20" in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
     assert cells["Oracle"] == "not testable: too good"
 
 
 def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None:
     (finding,) = stand_in_findings(honest.project, 2)
-    assert finding.text == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
-    assert finding.sure.endswith("of outputs, the mean over raters. Tested against all 3 raters")
+    assert finding.text.startswith(f"Yes, Oracle can stand in for {ALL_KINDS}. ")
+    assert finding.sure.endswith(". Tested against all 3 raters, over 117 different outputs")
     assert finding.url == address(honest)
     for worth in honest.result["worth"]:
         for margin in worth["stand_in"]["margins"].values():
             margin |= {"passed": False, "beaten": 0, "winning_rate": 0.0, "p": [0.999] * 3, "p_corrected": [1.0] * 3}
     honest.save(update_fields=["result"])
     (finding,) = stand_in_findings(honest.project, 2)
-    assert finding.text.startswith("No judge can stand in for a rater here: the closest, ")
+    assert finding.text.startswith("No, Oracle cannot stand in for a rater of a crowd, a skilled rater or an expert.")
     result = honest.read_result()
     parts = {name: getattr(result, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
     without_judge = replace(result, **parts)
     assert stand_in_finding(without_judge) is None
-    assert stand_in_sentence(without_judge).startswith("BLEU with all references ")
+    assert stand_in_sentence(without_judge).startswith("No, BLEU with all references cannot ")
 
 
 def test_the_same_scores_under_two_names_are_one_finding(honest: Study) -> None:
@@ -390,7 +435,7 @@ def test_a_judge_that_can_is_found_behind_one_whose_scale_is_known(honest: Study
     finding = stand_in_finding(both)
 
     assert finding is not None
-    assert finding[0] == "A judge can stand in for a rater here: Oracle beats 3 of 3 raters."
+    assert finding[0].startswith(f"Yes, Oracle can stand in for {ALL_KINDS}.")
 
 
 def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study, viewer, as_user) -> None:
@@ -402,11 +447,12 @@ def test_a_judge_that_is_too_good_is_undecided_wherever_it_is_named(study: Study
     of_judge, (card,) = stand_in_answer(chosen), stand_in_findings(study.project, 2)
     worth = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/worth/").json()[1]
 
-    assert of_judge.verdict == f"Not testable: Oracle {SEEN}"
+    assert str(of_judge.verdict) == f"Not testable: Oracle {SEEN}"
+    assert "it may compare systems" not in of_judge.systems
     assert of_judge.next_step == SCORES
     assert "whether it can stand in is not testable" in stand_in_methods(chosen, "Seed 1.")
-    assert stand_in_sentence(result).startswith(f"Not testable for Oracle: it {SEEN}")
-    assert card.text == f"Whether a judge can stand in for a rater is not testable here: Oracle {SEEN}"
+    assert stand_in_sentence(result).startswith(f"Not testable: Oracle {SEEN}")
+    assert card.text.startswith(f"Not testable: Oracle {SEEN}")
     assert stand_in_answer(other).others.startswith("Whether Oracle can is not testable")
     assert worth["answers"] == dict.fromkeys(MARGINS, "not testable: too good")
 
@@ -437,7 +483,7 @@ def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
 
     answer = stand_in_answer(reports[0])
 
-    assert answer.verdict.startswith("Not shown for BLEU")
+    assert str(answer.verdict).startswith("It is not shown that BLEU")
     methods = stand_in_methods(reports[0], "Seed 1.")
     for text in (answer.why, methods.lower(), answers(changed)[0][whom]):
         assert ("high scores go with low ratings" in text) == (agreement < -0.1)
@@ -450,4 +496,4 @@ def test_no_row_stands_in_that_runs_against_the_raters_or_beats_no_constant(
     assert "yes" not in {row[2] for row in stand_in_grid(changed).rows if str(row[0]).startswith("BLEU")}
     assert not answers(changed)[0][whom].startswith("yes")
     alone = {name: getattr(changed, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
-    assert whom != "crowd" or stand_in_sentence(replace(changed, **alone)).startswith("Not shown for BLEU")
+    assert stand_in_sentence(replace(changed, **alone)).startswith("It is not shown that BLEU")

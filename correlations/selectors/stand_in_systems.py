@@ -1,0 +1,97 @@
+"""By how much a judge differs from the raters, system by system, and whether it may be used to compare systems."""
+
+from dataclasses import dataclass
+
+from annotation.core.numbers import decimals
+from correlations.selectors.worth import Candidate
+
+UNEVEN = 0.04  # of the raters' scale, by which a judge may favour one system over another before the page warns
+
+
+@dataclass(frozen=True)
+class SystemBias:
+    """The judge's mean less the raters', by system, in points of the raters' scale; empty if its scale is unknown."""
+
+    candidate: Candidate
+    apart: dict[str, float]
+    by_judge: dict[str, float]
+    by_raters: dict[str, float]
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> "SystemBias":
+        judged, rated = {}, {}
+        stand_in = candidate.stand_in
+        if stand_in.scale == "ratings" or (stand_in.scale == "bounds" and stand_in.assumed is not None):
+            for point in candidate.systems:
+                if point.score is not None and point.rating is not None:
+                    judged[point.system] = _on_raters_scale(candidate, point.score)
+                    rated[point.system] = point.rating
+        return cls(candidate, {system: judged[system] - rated[system] for system in judged}, judged, rated)
+
+    @property
+    def least(self) -> str:
+        return min(self.apart, key=self.apart.__getitem__)
+
+    @property
+    def most(self) -> str:
+        return max(self.apart, key=self.apart.__getitem__)
+
+    @property
+    def off(self) -> float:
+        """Return by how many points the judge's difference of two systems is off the raters', at most."""
+        return self.apart[self.most] - self.apart[self.least]
+
+    @property
+    def uneven(self) -> bool | None:
+        """Return whether these are many points of the scale; None if its ends are not known, as in earlier results."""
+        assumed = self.candidate.stand_in.assumed
+        return None if assumed is None else self.off >= UNEVEN * (assumed.rating_high - assumed.rating_low)
+
+    @property
+    def other_first(self) -> str:
+        """Return who is first, if the judge and the raters put another system there, as a sentence."""
+        judges, raters = (max(side, key=side.__getitem__) for side in (self.by_judge, self.by_raters))
+        return "" if judges == raters else f"It puts {judges} first, the raters {raters}."
+
+    def in_words(self, *, may_compare: bool) -> str:
+        """Return the sentences; a judge that is not shown to stand in for any rater is not offered for comparing."""
+        if not self.apart:
+            return _unknown(self.candidate)
+        least, most = (f"{decimals(self.apart[each], plus=True)} for {each}" for each in (self.least, self.most))
+        whose = "Its ratings" if self.candidate.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
+        if len(self.apart) == 1:
+            return f"{whose} less the raters’ are {least}."
+        text = f"{whose} less the raters’ are {least} to {most}"
+        off = f"{decimals(self.off)} points"
+        if self.uneven:
+            text += f": rely on raters for differences between systems, of which the judge’s are off by up to {off}."
+        elif self.uneven is None:
+            text += "."
+        else:
+            text += f", so that its difference of any two systems is within {off} of theirs on these outputs"
+            text += ": it may compare systems that lie farther apart." if may_compare else "."
+        return f"{text} {self.other_first}".strip()
+
+    @property
+    def in_short(self) -> str:
+        """Return one sentence for pages that lead to the answer."""
+        if not self.apart:
+            return _unknown(self.candidate)
+        if len(self.apart) == 1 or self.uneven is None:
+            return self.in_words(may_compare=False)
+        least, most = (f"{decimals(self.apart[each], plus=True)} ({each})" for each in (self.least, self.most))
+        if self.uneven:
+            return f"Rely on raters for differences between systems: its means less theirs are {least} to {most}."
+        return f"Its differences between systems are within {decimals(self.off)} points of the raters’."
+
+
+def _on_raters_scale(candidate: Candidate, score: float) -> float:
+    assumed = candidate.stand_in.assumed
+    return score if assumed is None or candidate.stand_in.scale == "ratings" else assumed.placed(score)
+
+
+def _unknown(candidate: Candidate) -> str:
+    if candidate.stand_in.scale != "line":
+        return ""
+    why = "its scale is not known" if candidate.is_judge else "its scores are not on their scale"
+    return f"Rely on raters for differences between systems: {why}, so that it may favour one unseen."
