@@ -154,7 +154,7 @@ def ceiling_grid(result: StudyResult) -> Grid:
 
 
 def ranking_grid(result: StudyResult) -> Grid:
-    others = ("pairs within systems", "of all outputs")
+    others = ("one system", "ties of others", "any two")
     columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters", *others))
     rows = tuple(
         (
@@ -164,6 +164,7 @@ def ranking_grid(result: StudyResult) -> Grid:
             number(worth.ranking.epsilon),
             percent(worth.ranking.soft),
             percent(worth.ranking.within_systems.calibrated),
+            percent(worth.ranking.within_systems.held_out),
             percent(worth.ranking.over_all.calibrated),
         )
         for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
@@ -171,9 +172,16 @@ def ranking_grid(result: StudyResult) -> Grid:
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
         "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
-        "pairwise accuracy over systems. Last: pairs of outputs of one system, and of any two outputs, with ties."
+        "pairwise accuracy over systems. Last: pairs of outputs of one system with ties, the same with the threshold "
+        "chosen on other systems, and pairs of any two outputs with ties; of more than a million pairs a million are "
+        "drawn at random, and another draw may give 0.1 points more or less."
     )
-    return Grid("ranking", caption, columns, rows)
+    reasons = (
+        (result.rows[index], pairs.reason)
+        for index in rows_in_order(result)
+        for pairs in (result.worth[index].ranking.within_systems, result.worth[index].ranking.over_all)
+    )
+    return Grid("ranking", caption, columns, rows, _reasons(reasons))
 
 
 def stand_in_grid(result: StudyResult) -> Grid:
