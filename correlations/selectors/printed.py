@@ -79,8 +79,8 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
-    return " ".join(filter(None, [*sentences, too_good_sentence(result), tokens]))
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.carried]
+    return " ".join(filter(None, [*sentences, headline.copies, too_good_sentence(result), tokens]))
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:
