@@ -15,8 +15,9 @@ from django.core.management import call_command
 from django.http import QueryDict
 from django.urls import reverse
 
-from annotation.models import JobState, Project
+from annotation.models import Dataset, JobState, Project
 from correlations.forms.joint import JointStudyForm
+from correlations.forms.studies import CHOSEN_BELOW
 from correlations.models import JointStudy, Study
 from correlations.overview import joint_findings
 from correlations.selectors.compared import compared_studies
@@ -187,7 +188,7 @@ def test_metrics_have_their_usual_settings_as_in_the_form_of_one_data_set(
     for dataset in project.datasets.all():
         make_response(dataset.items.first(), "A cat sat on the roof.", "human")  # a reference of the data set itself
     client, address = as_user(manager), reverse("correlations:study-joint-start", args=[project.slug])
-    usual = "The usual settings, the same as in one click on New score run: order"
+    usual = "The usual settings, the same on all data sets: order"
     page = client.get(address).content.decode()
     assert f"{usual} 2, 13a tokens, lowercase (order and case as in Galley et al., 2015)" in page
     assert 'href="?references=own"' in page
@@ -196,15 +197,18 @@ def test_metrics_have_their_usual_settings_as_in_the_form_of_one_data_set(
     assert 'href="?references=own"' not in page
     names = ["bleu", "sbleu", "chrf", "rouge_l"]
 
-    def found(*, plain: bool, **changes: object) -> dict[str, Metric]:
+    def filled(*, plain: bool, **changes: object) -> JointStudyForm:
         first = JointStudyForm(None, project=project, plain=plain)
         bounds = [*first, *(bound for part in first.parts for bound in part)]
         data = QueryDict(mutable=True)
-        values = {bound.html_name: bound.value() for bound in bounds} | {"name": "Both", "metrics": names} | changes
-        values |= {part["used"].html_name: "on" for part in first.parts}
+        values = {bound.html_name: bound.value() for bound in bounds} | {"name": "Both", "metrics": names}
+        values |= {part["used"].html_name: "on" for part in first.parts} | changes
         for name, value in values.items():
             data.setlist(name, value if isinstance(value, list) else [] if value in (None, False) else [value])
-        form = JointStudyForm(data, project=project, plain=plain)
+        return JointStudyForm(data, project=project, plain=plain)
+
+    def found(*, plain: bool, **changes: object) -> dict[str, Metric]:
+        form = filled(plain=plain, **changes)
         assert form.is_valid(), form.problems
         given = form.arguments()["specification"]
         parts = given.pop("datasets")
@@ -223,6 +227,17 @@ def test_metrics_have_their_usual_settings_as_in_the_form_of_one_data_set(
     changed = found(plain=True, tokenize="intl")
     assert {changed[name].tokenize for name in names if name != "chrf"} == {"intl"}
     assert changed["bleu"].smoothing == "exp", "the order, the tokeniser and the case alone hold for all"
+
+    # A form in which no weights are left does not call the order and case of weighted metrics usual.
+    cats, old = filled(plain=False).parts
+    without = {part["references"].html_name: "own" for part in (cats, old)}
+    assert filled(plain=False, **without).settings_note == CHOSEN_BELOW
+    note = filled(plain=False, **without, order=4, lowercase=False).settings_note
+    assert note.startswith(f"{usual} 4, 13a tokens, case kept (as in sacreBLEU)")
+    # One tokeniser for all ticked data sets, or spaces where these differ.
+    Dataset.objects.filter(name="Old cats").update(language="ja")
+    assert filled(plain=False).usual.tokenize == "whitespace"
+    assert filled(plain=False, **{old["used"].html_name: None}).usual.tokenize == "13a"
 
 
 def test_a_comparison_is_kept_and_the_command_runs_all(
