@@ -98,8 +98,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         "raters: the middle 95% of resamples, which noise pulls towards 0. "
         "Raters: how far another group of as many raters is estimated to agree. N: observations in one assignment."
     )
-    place = None if best is None else order.index(best)
-    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), place)
+    best_row = None if best is None else order.index(best)
+    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
 
 
 def comparison_grid(result: StudyResult) -> Grid | None:

@@ -157,10 +157,10 @@ def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutput
     """Return the test with how far each tested rater agrees with the others."""
     if not tested.raters:
         return tested
-    place = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
+    index_of = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
     r, p = agreement_with_others(outputs.given, candidate)
     raters = (
-        replace(each, agreement=finite_or_none(r[place[each.rater]]), agreement_p=float(p[place[each.rater]]))
+        replace(each, agreement=finite_or_none(r[index_of[each.rater]]), agreement_p=float(p[index_of[each.rater]]))
         for each in tested.raters
     )
     return replace(tested, raters=tuple(raters))

@@ -261,11 +261,6 @@ class Leaderboard:
         return sentences
 
     @property
-    def rater_notes(self) -> list[str]:
-        """Return what of the raters' order needs an explanation, below the table."""
-        return [each.note for each in self.rater_sentences if each.note]
-
-    @property
     def name_query(self) -> str:
         """Return the query that sorts by name, or turns that order round."""
         return "sort=system" + ("&order=worst" if self.sort == "system" and not self.reversed else "")
