@@ -182,7 +182,9 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
 def _sweeps(result: StudyResult) -> Iterator[Block]:
     drawn = reports.sweeps_to_draw(result)
     if drawn:
-        yield Paragraph(f"How each metric’s correlation depends on them, in {counted(len(drawn), 'figure')}.")
+        yield Paragraph(
+            f"How each metric’s correlation changes with these settings, in {counted(len(drawn), 'chart')}."
+        )
     for name, title, references in drawn:
         yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
 

@@ -1,12 +1,15 @@
 """The sentences above a leaderboard: who is first by the metrics, and how that system stands by the raters."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+from django.template.loader import render_to_string
+from django.utils.html import strip_tags
 
 from annotation.results.selectors.leading import Leading
 from metrics.models import ScoreRun
-from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, RaterSentence, Row
 from metrics.selectors.leaderboard_words import _by_raters, headline, summary
 from metrics.selectors.run_items import ItemSet
 
@@ -162,3 +165,21 @@ def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
 )
 def test_the_metrics_winner_is_set_beside_the_raters(raters: Leading, sentence: str) -> None:
     assert _by_raters("A", raters) == sentence
+
+
+def test_the_raters_paragraph_says_why_their_order_is_that_and_what_it_rests_on() -> None:
+    sentences = [
+        RaterSentence("Raters put A first.", "9 ratings in “New”", 1, "A ranks before B, whose mean is higher."),
+        RaterSentence("Raters put B first.", "8 ratings in “Old”", 2),
+    ]
+    context = {
+        "board": SimpleNamespace(rater_sentences=sentences),
+        "project": SimpleNamespace(slug="cats"),
+        "headline": "BLEU puts A first.",
+        "beside_raters": "The raters put A first, too.",
+    }
+    shown = strip_tags(render_to_string("metrics/parts/board_sentences.html", context))
+    assert " ".join(shown.split()) == (
+        "Raters put A first. A ranks before B, whose mean is higher. 9 ratings in “New”; Results. "
+        "BLEU puts A first. The raters put A first, too. Raters put B first. 8 ratings in “Old”; Results."
+    )
