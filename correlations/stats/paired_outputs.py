@@ -43,8 +43,8 @@ def paired_outputs(
         NaN where there is none.
     grouping : {"all", "item", "system"}
     rng : numpy.random.Generator
-        Draws pairs, with replacement, if pairs within systems or of any two outputs are more than ``most_pairs``;
-        as many from each system.
+        Draws pairs, with replacement, if pairs within systems or of any two outputs are more than ``most_pairs``, all
+        systems having as many as the one with most; as many are drawn from each system.
     most_pairs : int
 
     Returns
@@ -82,7 +82,10 @@ def paired_outputs(
     if grouping == "all":
         x, y, both = x[both][None], y[both][None], np.ones((1, outputs), dtype=bool)
     counts = both.sum(axis=1)
-    if (counts * (counts - 1) // 2).sum() <= most_pairs:
+    most = int(counts.max(initial=0))
+    if len(x) * most * (most - 1) // 2 <= most_pairs:
+        present_first = np.argsort(~both, axis=1, kind="stable")[:, :most]  # missing outputs cost as much as others
+        x, y = (np.take_along_axis(np.where(both, side, np.nan), present_first, axis=1) for side in (x, y))
         return PairedOutputs(x, y, np.arange(len(x)), outputs)
     groups = np.flatnonzero(counts > 1)
     pairs = [_drawn_pairs(np.flatnonzero(both[group]), most_pairs // groups.size, rng) for group in groups]

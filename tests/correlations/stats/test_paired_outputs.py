@@ -44,6 +44,10 @@ def test_of_too_many_pairs_some_are_drawn_the_same_for_every_metric():
     assert np.bincount(some.groups).tolist() == [0, 20_000, 20_000, 20_000]
     pairs = np.isin(some.ratings[:20_000], ratings[1, 100:])  # of one system, which has scores from item 100 on
     assert pairs.all()
+    sparse = np.full((4, 10_000), np.nan)  # so many columns have no pairs to speak of
+    sparse[:, ::1000] = ratings[:, :10]
+    packed = paired_outputs(sparse, sparse, grouping="system", rng=np.random.default_rng(1))
+    assert (packed.scores == ratings[:, :10]).all()
     rng = np.random.default_rng(7)
     with pytest.raises(ValueError, match="accepted are all, item, system"):
         paired_outputs(noisy, ratings, grouping="rater", rng=rng)
