@@ -154,7 +154,7 @@ def ceiling_grid(result: StudyResult) -> Grid:
 
 
 def ranking_grid(result: StudyResult) -> Grid:
-    others = ("one system", "ties of others", "any two")
+    others = ("within systems", "ties of other systems", "of all outputs")
     columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters", *others))
     rows = tuple(
         (
@@ -173,15 +173,18 @@ def ranking_grid(result: StudyResult) -> Grid:
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
         "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
         "pairwise accuracy over systems. Last: pairs of outputs of one system with ties, the same with the threshold "
-        "chosen on other systems, and pairs of any two outputs with ties; of more than a million pairs a million are "
-        "drawn at random, and another draw may give 0.1 points more or less."
+        "chosen on other systems, and pairs of any two outputs with ties. Each item counts "
+        "alike, and within systems each system; pairs of any two outputs mix both questions."
     )
     reasons = (
         (result.rows[index], pairs.reason)
         for index in rows_in_order(result)
         for pairs in (result.worth[index].ranking.within_systems, result.worth[index].ranking.over_all)
     )
-    return Grid("ranking", caption, columns, rows, _reasons(reasons))
+    drawn = (
+        "Of more than a million pairs of outputs a million are drawn: another draw may give 0.1 points more or less."
+    )
+    return Grid("ranking", caption, columns, rows, (*_reasons(reasons), drawn))
 
 
 def stand_in_grid(result: StudyResult) -> Grid:

@@ -94,14 +94,14 @@ def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: St
     assert sum("undefined" in row for row in rows) == 1
     grid = ranking_grid(result)
     name = ", ".join(names(result.rows[0]))
-    assert grid.notes == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
+    assert grid.notes[:-1] == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
     shares = [percent(worth.ranking.within_systems.held_out) for worth in result.worth]
     assert sorted(row[7] for row in grid.rows) == sorted(shares)
-    assert grid.columns[7].label == "ties of others"
+    assert grid.columns[7].label == "ties of other systems"
     columns, lines = table(result, "rankings") or ((), ())
     column = columns.index("tie_accuracy_epsilon_of_other_systems")
     assert [line[column] for line in lines] == [worth.ranking.within_systems.held_out for worth in result.worth]
-    assert "0.1 points more or less" in grid.caption
+    assert "0.1 points more or less" in grid.notes[-1]
 
 
 def test_a_comparison_over_fewer_items_shows_their_number_and_coefficients(study: Study, viewer, as_user) -> None:
