@@ -96,11 +96,10 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
-    """Return what the headline cannot tell apart, or that it can; ``tokens`` warns of its tokeniser."""
-    doubts = [*filter(None, [headline.copies]), *headline.doubts, *filter(None, [tokens])]
-    if doubts:
-        return " ".join(doubts).removesuffix(".")
-    return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
+    """Return what the headline cannot tell apart, or that it can, and its warnings; ``tokens`` is of its tokeniser."""
+    certain = "Differs significantly from the others." if result.comparisons else "Compared with no other metric."
+    warnings = filter(None, [headline.carried, headline.copies, tokens])
+    return " ".join([*(headline.doubts or [certain]), *warnings]).removesuffix(".")
 
 
 def study_setback(project: Project) -> NextStep | None:

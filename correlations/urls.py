@@ -63,6 +63,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{PROJECT}/studies/over/start/", joint.joint_start, name="study-joint-start"),
     path(f"{PROJECT}/studies/over/new/", joint.joint_create, name="study-joint-create"),
     path(f"{PROJECT}/studies/over/<int:pk>/", joint.joint_detail, name="study-joint-detail"),
+    path(f"{PROJECT}/studies/over/<int:pk>/verify/", joint.joint_verify, name="study-joint-verify"),
     path(f"{PROJECT}/studies/over/<int:pk>/report.<str:file_format>", joint.joint_report, name="study-joint-report"),
     path(f"schemas/{FILENAME}", study_schema, name="study-schema"),
     # Before the downloads of tables, which could have these names.

@@ -38,6 +38,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:seed-unselect annotation:weights-import-cancel correlations:parameter-study-cancel "
         "correlations:parameter-study-retry correlations:study-cancel correlations:study-retry "
         "correlations:study-sensitivity-create correlations:study-verify correlations:study-joint-create "
+        "correlations:study-joint-verify "
         "correlations:parameter-study-verify "
         "correlations:study-verification-cancel "
         "correlations:study-verification-retry metrics:model-cancel "

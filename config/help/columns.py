@@ -182,9 +182,11 @@ COLUMNS: dict[str, dict[str, str]] = {
     "ranking-pairs": {
         "One system": "Pairs of outputs of one system that the metric orders, or ties, as the raters do.",
         "One system, with ties": "The same if scores that differ little are a tie, one threshold for all systems.",
+        "Ties of other systems": "The same with ε chosen on the other systems: what it is worth elsewhere.",
         "Any two": "Pairs of any two outputs, of whatever system and item.",
         "Any two, with ties": "The same if scores that differ little are a tie.",
-        "Outputs": "That are paired. If they are very many, some are drawn: 400,000 pairs say enough.",
+        "Outputs": "That are paired. If they have over a million pairs, a million are drawn at random: another draw "
+        "may give 0.1 points more or less.",
     },
     "ceilings": {
         "Metric, units": "The metric's correlation with the raters, as in the table above.",

@@ -241,12 +241,19 @@ class FittedScoresSerializer(SameRatingSerializer):
     """A judge's scores put on the raters' scale by straight lines, as a metric's are, in place of a rater."""
 
 
+HELD_OUT = (
+    "With epsilon chosen on other systems. Null for pairs of any two outputs, and with fewer than two systems that "
+    "have pairs."
+)
+
+
 class PairsRightSerializer(serializers.Serializer[Any]):
     pairwise = serializers.FloatField(allow_null=True, help_text="Pairwise accuracy.")
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
-    held_out = serializers.FloatField(allow_null=True, help_text="With epsilon chosen on other systems, if it is.")
+    held_out = serializers.FloatField(allow_null=True, help_text=HELD_OUT)
     epsilon = serializers.FloatField(allow_null=True)
-    outputs = serializers.IntegerField(help_text="That are paired; of very many some are drawn.")
+    outputs = serializers.IntegerField(help_text="That are paired; of over a million pairs as many are drawn.")
+    reason = serializers.CharField(help_text="Why nothing is defined, else empty.")
 
 
 class RankingSerializer(serializers.Serializer[Any]):

@@ -1,6 +1,7 @@
 """The form of one study over several data sets: which, with their ratings and systems, and what all share."""
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -16,7 +17,7 @@ from annotation.models import Dataset, Project, Release
 from annotation.references.releases.selectors.releases import finished_releases, release_name
 from correlations.forms.base import StudyBaseForm
 from correlations.forms.metric_entries import are_usual, metric_entries, metrics_of_lines, subsets_of, ticked_entries
-from correlations.forms.studies import AS_USUAL, CHOSEN_BELOW, OPTIONAL, StudyForm, usual_note
+from correlations.forms.studies import AS_USUAL, CHOSEN_BELOW, OPTIONAL, StudyForm
 from correlations.selectors.compared import MOST_STUDIES
 from correlations.selectors.joint import datasets_to_study
 from correlations.selectors.metrics import RUN, Offered, offered_metrics
@@ -84,6 +85,11 @@ class DatasetPart(StudyBaseForm):
         return bool(self["used"].value())
 
     @property
+    def has_weights(self) -> bool:
+        """Return whether a release of weights is chosen."""
+        return "references" in self.fields and (self["references"].value() or OWN) != OWN
+
+    @property
     def about(self) -> str:
         """Return how many ratings and systems there are to choose from."""
         campaigns, systems = (len(self.fields[name].choices) for name in ("campaigns", "systems"))  # type: ignore[attr-defined]
@@ -113,7 +119,7 @@ class JointStudyForm(RefusableForm):
     """A study's name, metrics and design, and a part for each data set that could be one of it.
 
     ``plain`` begins with the data sets' own references. A metric has the same settings on all data sets, or it is not
-    one metric over them: the usual ones with weights, unless none of the data sets begins with any.
+    one metric over them: the usual ones with weights, unless none of the data sets has any.
     """
 
     name = forms.CharField(max_length=120, help_text="The question of the study, in one line.")
@@ -125,17 +131,18 @@ class JointStudyForm(RefusableForm):
         super().__init__(data)
         self.project = project
         self.fields |= {name: deepcopy(StudyForm.base_fields[name]) for name in SETTINGS}
-        releases = list(finished_releases(project))
-        self.parts = [
-            DatasetPart(data, each, [of for of in releases if of.reference_set.dataset_id == each.pk], plain=plain)
-            for each in datasets_to_study(project)
-        ]
-        self.is_weighted = any(part.initial["references"] != OWN for part in self.parts)
+        releases_of: dict[int, list[Release]] = defaultdict(list)
+        for release in finished_releases(project):
+            releases_of[release.reference_set.dataset_id].append(release)
+        self.parts = [DatasetPart(data, each, releases_of[each.pk], plain=plain) for each in datasets_to_study(project)]
+        # Until data sets are ticked, all of them count.
+        chosen = self.used or self.parts
+        self.is_weighted = any(part.has_weights for part in chosen)
         self.may_be_plain = self.is_weighted and not plain
         self.offered = _offered(self.parts)
         metrics = [(each.value, each.label) for group in self.offered.values() for each in group if not each.missing]
         offer_choices(self, "metrics", metrics)
-        self.usual = _usual_settings(self.parts, plain=not self.is_weighted)
+        self.usual = _usual_settings(chosen, plain=not self.is_weighted)
         for parameter, name in SHARED.items():
             self.fields[name].initial = self.usual.shared[parameter]
         self.fields["order"].help_text = AS_USUAL
@@ -147,7 +154,8 @@ class JointStudyForm(RefusableForm):
         """Return in words which settings ticked metrics have."""
         if not are_usual(self.usual, {name: self[name].value() for name in SHARED.values()}):
             return CHOSEN_BELOW
-        return usual_note(self.usual, [value for value, _ in self.fields["metrics"].choices])  # type: ignore[attr-defined]
+        names = [value for value, _ in self.fields["metrics"].choices]  # type: ignore[attr-defined]
+        return f"The usual settings, the same on all data sets: {self.usual.sentence(names)}."
 
     @property
     def used(self) -> list[DatasetPart]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from annotation.core.canonical import canonical_json
 
 MOST_RATINGS = 2**31
+MOST_REPORTS = 20  # in a report over several data sets: each is a study to compute
 
 
 class ReportError(ValueError):
@@ -116,10 +117,13 @@ class JointDocument:
     def from_json(cls, data: Any) -> Self:
         """Read a document and the reports within it, and check that nothing was changed after it was written."""
         _check_form(data, cls)
-        if len(data["reports"]) < 2:
-            raise ReportError("reports: found fewer than two; accepted: those of the studies of each data set")
+        if not 2 <= (n := len(data["reports"])) <= MOST_REPORTS:
+            raise ReportError(f"reports: found {n}; accepted: two to {MOST_REPORTS}, one of each data set")
         given = {field.name: data[field.name] for field in fields(cls)}
         document = cls(**given | {"reports": [StudyDocument.from_json(report) for report in data["reports"]]})
+        datasets = [(report.dataset.get("slug"), report.dataset.get("name")) for report in document.reports]
+        if twice := next((name for slug, name in datasets if datasets.count((slug, name)) > 1), None):
+            raise ReportError(f"reports: found two of the data set {twice}; accepted: one of each data set")
         _check_hashes(document.hashes, data)
         return document
 

@@ -129,7 +129,7 @@ class FittedScores:
 class PairsRight:
     """How many pairs of outputs the row has right, and with ties calibrated on these very pairs; of how many outputs.
 
-    ``held_out`` has epsilon chosen on other systems; None if the pairs are not those of single systems.
+    ``held_out`` has epsilon chosen on other systems; None for pairs of any two outputs.
     """
 
     pairwise: float | None
@@ -137,6 +137,7 @@ class PairsRight:
     held_out: float | None
     epsilon: float | None
     outputs: int
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 
 ANOTHER_GROUP = "Another group of as many raters is estimated to agree with these at"
-FROM_HALVES = "how far one half of the raters agrees with the other, corrected for their number; without an interval"
+FROM_HALVES = "how far two halves of the raters agree, stepped up to all of them; no interval is computed"
 
 
 @dataclass(frozen=True)

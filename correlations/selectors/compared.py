@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 
 from annotation.models import JobState, Project
 from correlations.models import Study
+from correlations.results.report import MOST_REPORTS
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import raters_are_known
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -27,7 +28,7 @@ from correlations.stats.pooled import (
 from metrics.scoring.external import External
 from metrics.scoring.settings import with_settings
 
-MOST_STUDIES = 20  # whose results one page reads
+MOST_STUDIES = MOST_REPORTS  # whose results one page reads
 ONE_DATASET = "two of the studies are of one data set, whose items would count twice"
 # Fields of signatures that name data and not settings.
 OF_DATA = ("version", "weights", "content", "release", "data", "items", "references", "outputs", "sources")

@@ -37,7 +37,8 @@ class Headline:
     metric: str
     claim: str
     outputs: str  # agreement over single outputs; empty if that is undefined
-    doubts: list[str]  # which system carries the result, then what does not differ from it, the baselines first
+    doubts: list[str]  # what does not differ from it, the baselines first; "It" is the metric
+    carried: str  # which system carries the highest coefficient over systems; empty if none does
     levels: str  # which rows are highest over systems and over outputs, if these are others
     copies: str  # that a system's outputs are references themselves; empty if none is
     trained: str = ""  # that its model was trained on these outputs
@@ -86,7 +87,6 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     if best is None:
         return None
     tested, levels = _tested(result, best), levels_report(result, None)
-    carried = "" if levels is None else levels.carried_result
     return Headline(
         best=best,
         coefficient=result.lead,
@@ -94,7 +94,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
         f"{_limit(result, best)}.",
         outputs=_outputs(result, best),
-        doubts=[*filter(None, [carried]), *_doubts(result, best, tested)],
+        doubts=_doubts(result, best, tested),
+        carried="" if levels is None else levels.carried_result,
         levels=_levels(levels, best),
         copies=copies_in_words(result),
         trained=trained_sentence(study, best.row),

@@ -121,8 +121,7 @@ def _grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
 
 
 def _long_grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
-    symbol = compared.coefficient.symbol
-    columns = (Column("Metric"), Column("References"), Column("Data set"), Column(symbol, is_number=True))
+    columns = (Column("Metric"), Column("References"), Column("Data set"), Column("Value", is_number=True))
     names = [study.dataset.name for study in compared.studies]
     names += [words.POOLED] if compared.pools else []
     names += ["Average rank"] if compared.ranked else []
@@ -130,7 +129,8 @@ def _long_grid(compared: Compared, notes: tuple[str, ...]) -> Grid:
     for line in compared.shared:
         label, references, *cells = _row(compared, line)
         rows += [(label, references, name, cell) for name, cell in zip(names, cells, strict=True)]
-    caption = f"{compared.coefficient.label} with 95% intervals over items, by data set."
+    caption = f"{compared.coefficient.label} with 95% intervals over items, by data set"
+    caption += ", and the average rank among the rows." if compared.ranked else "."
     return Grid("by-data-set", caption, columns, tuple(rows), notes)
 
 

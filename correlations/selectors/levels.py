@@ -219,11 +219,17 @@ class LevelsReport:
         """Return which system carries the best row's coefficient over systems; empty if none does, or they are few."""
         if self.too_few or self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
-        raises = self.best.without is not None and self.best.without > (self.best.lead.value or 0.0)
         return (
-            f"One system {'lowers' if raises else 'carries'} the highest r over systems: without "
-            f"{self.best.system.without.system} it is {_shown(self.best.without)}."
+            f"Over systems one system {'lowers' if self.is_lowered else 'carries'} the highest r, that of "
+            f"{self.best.name}: it is {_shown(self.best.lead.value)}, and {_shown(self.best.without)} without "
+            f"{self.best.system.without.system}."
         )
+
+    @property
+    def is_lowered(self) -> bool:
+        """Return whether the best row's coefficient over systems rises if a system is left out."""
+        best = self.best
+        return best is not None and best.without is not None and best.without > (best.lead.value or 0.0)
 
     @property
     def carried_result(self) -> str:
@@ -231,15 +237,8 @@ class LevelsReport:
 
         What may be chance as a whole is no result that one system could carry.
         """
-        if not self.carried or self.best is None or self.best.system.without is None:
-            return ""
-        value, p, without = self.best.lead.value or 0.0, self.best.lead.p, self.best.without
-        if p is None or p > SIGNIFICANT or (without is not None and without > value):
-            return ""
-        return (
-            f"Over systems one system carries the result: the highest r, that of {self.best.name}, is "
-            f"{decimals(value)}, and without {self.best.system.without.system} it is {_shown(without)}."
-        )
+        p = None if self.best is None else self.best.lead.p
+        return "" if p is None or p > SIGNIFICANT or self.is_lowered else self.carried
 
     @property
     def n_systems(self) -> int:

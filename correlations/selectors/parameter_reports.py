@@ -178,12 +178,17 @@ class PointRow:
         return self.index == self.report.sweep.best
 
     @property
-    def levels(self) -> list[tuple[Level, LevelEstimate, list[tuple[str, float | None]]]]:
-        """Return, over systems and over outputs, Pearson's r and the other coefficients' symbols and values."""
+    def levels(self) -> list[tuple[str, Level, LevelEstimate, list[tuple[str, float | None]]]]:
+        """Return, over “systems” and over “outputs”, Pearson's r and the other coefficients' symbols and values."""
         others = [(entry.symbol, entry.key) for entry in self.report.others]
         return [
-            (level, level.coefficients[INTERVALS], [(symbol, level.coefficients[key].value) for symbol, key in others])
-            for level in (self.point.system, self.point.segment)
+            (
+                over,
+                level,
+                level.coefficients[INTERVALS],
+                [(symbol, level.coefficients[key].value) for symbol, key in others],
+            )
+            for over, level in (("systems", self.point.system), ("outputs", self.point.segment))
         ]
 
 

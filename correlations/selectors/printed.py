@@ -79,8 +79,8 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
-    return " ".join(filter(None, [*sentences, too_good_sentence(result), tokens]))
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.carried]
+    return " ".join(filter(None, [*sentences, headline.copies, too_good_sentence(result), tokens]))
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:
@@ -182,7 +182,9 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
 def _sweeps(result: StudyResult) -> Iterator[Block]:
     drawn = reports.sweeps_to_draw(result)
     if drawn:
-        yield Paragraph(f"How each metric’s correlation depends on them, in {counted(len(drawn), 'figure')}.")
+        yield Paragraph(
+            f"How each metric’s correlation changes with these settings, in {counted(len(drawn), 'chart')}."
+        )
     for name, title, references in drawn:
         yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
 

@@ -90,7 +90,7 @@ def _values(report: SweepReport) -> Grid:
         marks = [mark for mark, is_it in (("in use", row.is_own), ("best", row.is_best)) if is_it]
         name = f"{row.point.shown} ({', '.join(marks)})" if marks else row.point.shown
         ngrams = [f"{row.point.ngrams.of_order:,}"] if row.point.ngrams else []
-        (over_systems, r, others), (_, of_outputs, others_of_outputs) = row.levels
+        (_, over_systems, r, others), (_, _, of_outputs, others_of_outputs) = row.levels
         systems = (
             number(r.value),
             interval(r.interval),

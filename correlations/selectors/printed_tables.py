@@ -98,8 +98,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         "raters: the middle 95% of resamples, which noise pulls towards 0. "
         "Raters: how far another group of as many raters is estimated to agree. N: observations in one assignment."
     )
-    place = None if best is None else order.index(best)
-    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), place)
+    best_row = None if best is None else order.index(best)
+    return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
 
 
 def comparison_grid(result: StudyResult) -> Grid | None:
@@ -154,7 +154,7 @@ def ceiling_grid(result: StudyResult) -> Grid:
 
 
 def ranking_grid(result: StudyResult) -> Grid:
-    others = ("pairs within systems", "of all outputs")
+    others = ("within systems", "ties of other systems", "of all outputs")
     columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters", *others))
     rows = tuple(
         (
@@ -164,6 +164,7 @@ def ranking_grid(result: StudyResult) -> Grid:
             number(worth.ranking.epsilon),
             percent(worth.ranking.soft),
             percent(worth.ranking.within_systems.calibrated),
+            percent(worth.ranking.within_systems.held_out),
             percent(worth.ranking.over_all.calibrated),
         )
         for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
@@ -171,11 +172,19 @@ def ranking_grid(result: StudyResult) -> Grid:
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
         "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
-        "pairwise accuracy over systems. Last: pairs of outputs of one system, and of any two outputs, with ties. "
-        "Random scores get half of the pairs that raters do not tie, and a soft accuracy of 0.50 if raters are sure of "
-        "every pair, of up to 0.75 if of none."
+        "pairwise accuracy over systems. Last: pairs of outputs of one system with ties, the same with the threshold "
+        "chosen on other systems, and pairs of any two outputs with ties. Random scores get half of the pairs that "
+        "raters do not tie, and a soft accuracy of 0.50 if raters are sure of every pair, of up to 0.75 if of none."
     )
-    return Grid("ranking", caption, columns, rows)
+    reasons = (
+        (result.rows[index], pairs.reason)
+        for index in rows_in_order(result)
+        for pairs in (result.worth[index].ranking.within_systems, result.worth[index].ranking.over_all)
+    )
+    drawn = (
+        "Of more than a million pairs of outputs a million are drawn: another draw may give 0.1 points more or less."
+    )
+    return Grid("ranking", caption, columns, rows, (*_reasons(reasons), drawn))
 
 
 def stand_in_grid(result: StudyResult) -> Grid:

@@ -93,6 +93,7 @@ def _ranking_table(result: StudyResult) -> Table:
         "epsilon": lambda _, ranking: ranking.epsilon,
         "soft_pairwise_accuracy": lambda _, ranking: ranking.soft,
         **_grouped("within_systems"),
+        "tie_accuracy_epsilon_of_other_systems": lambda _, ranking: ranking.within_systems.held_out,
         **_grouped("over_all"),
     }
     rows = zip(result.rows, result.worth, strict=True)

@@ -10,7 +10,7 @@ from annotation.core.progress import Progress, noop
 from annotation.models import Project
 from correlations.errors import StudyError
 from correlations.models import Study
-from correlations.results.differences import Difference, differences
+from correlations.results.differences import NOTHING, Difference, differences
 from correlations.results.report import JointDocument, ParameterDocument, Report, joint_signature
 from correlations.selectors.compared import compared_studies
 from correlations.selectors.compared_words import plain
@@ -19,7 +19,7 @@ from correlations.services.verification import MOST_LISTED, Recomputed, Verifica
 
 TOGETHER = "Together"  # names what the studies say together, as a data set's name does what its study says
 # What the studies say together. The rest of it is names, numbers in one database, and what their own results hold.
-SAID = ("coefficient", "sentence", "assumption", "independent", "rows", "ranks")
+FIELDS = ("coefficient", "sentence", "assumption", "independent", "rows", "ranks")
 
 
 def report_verify(document: Report | JointDocument, project: Project, *, progress: Progress = noop) -> Verification:
@@ -42,32 +42,32 @@ def report_project(document: Report | JointDocument, slug: str = "") -> Project:
     signatures = [study.signature for study in studies]
     known = projects.filter(**{f"{field}__signature__in": signatures}).order_by("pk").distinct()
     of_slug = projects.filter(slug=document.project.get("slug"))
-    found = known.filter(slug=document.project.get("slug")).first() or known.first() or of_slug.first()
-    if found is None:
+    project = known.filter(slug=document.project.get("slug")).first() or known.first() or of_slug.first()
+    if project is None:
         name = document.project.get("name")
         raise StudyError(f"No project here holds the study or is called {name!r}; name one with --project.")
-    return found
+    return project
 
 
 def joint_verify(document: JointDocument, project: Project, *, progress: Progress = noop) -> Verification:
     """Verify the study of each data set, and what they say together; each finding names its data set."""
     parts = len(document.reports)
     recomputed = [
-        study_recompute(report, project, progress=_part_of(progress, place, parts))
-        for place, report in enumerate(document.reports)
+        study_recompute(report, project, progress=_part_of(progress, index, parts))
+        for index, report in enumerate(document.reports)
     ]
     names = [str(report.dataset.get("name")) for report in document.reports]
-    changed = _named(names, [each.found.changed for each in recomputed])
-    notes = [*_of_whole(document), *_named(names, [each.found.notes for each in recomputed])]
-    if not all(each.found.computed for each in recomputed):
+    changed = _named(names, [each.verification.changed for each in recomputed])
+    notes = [*_of_whole(document), *_named(names, [each.verification.notes for each in recomputed])]
+    if not all(each.verification.computed for each in recomputed):
         return Verification(project, changed, notes, [], computed=False)
-    found = [
+    different = [
         replace(each, path=f"{name}: {each.path}")
         for name, part in zip(names, recomputed, strict=True)
-        for each in part.found.differences
+        for each in part.verification.differences
     ]
-    found += islice(_differences_together(document, recomputed), MOST_LISTED)
-    return Verification(project, changed, notes, found[:MOST_LISTED], computed=True)
+    different += islice(_differences_together(document, recomputed), MOST_LISTED)
+    return Verification(project, changed, notes, different[:MOST_LISTED], computed=True)
 
 
 def _of_whole(document: JointDocument) -> list[str]:
@@ -84,25 +84,27 @@ def _of_whole(document: JointDocument) -> list[str]:
 def _named(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[str]:
     """Return texts with the names of their data sets; a text that all have once, without."""
     everywhere = [text for text in texts[0] if all(text in of_study for of_study in texts)]
-    own = (
+    by_dataset = (
         f"{name}: {text}"
         for name, of_study in zip(names, texts, strict=True)
         for text in of_study
         if text not in everywhere
     )
-    return [*everywhere, *own]
+    return [*everywhere, *by_dataset]
 
 
 def _differences_together(document: JointDocument, recomputed: Sequence[Recomputed]) -> Sequence[Difference]:
     studies = [study for each in recomputed if isinstance(study := each.study, Study)]
-    compared = compared_studies(studies, document.result.get("coefficient"))
+    coefficient = document.result.get("coefficient")
+    # By another coefficient if the studies lack the report's: it is a difference, and so is all that follows.
+    compared = compared_studies(studies, coefficient) or compared_studies(studies)
     if compared is None:
-        raise StudyError("The studies of the report have no coefficient in common.")
+        return [Difference(f"{TOGETHER}: coefficient", coefficient, NOTHING)]
     now = plain(replace(compared, by_dataset=True))
-    sides: list[Mapping[str, Any]] = [{name: side.get(name) for name in SAID} for side in (document.result, now)]
+    sides: list[Mapping[str, Any]] = [{name: side.get(name) for name in FIELDS} for side in (document.result, now)]
     return [replace(each, path=f"{TOGETHER}: {each.path}") for each in differences(*sides)]
 
 
-def _part_of(progress: Progress, place: int, parts: int) -> Progress:
+def _part_of(progress: Progress, index: int, parts: int) -> Progress:
     """Return the callback of one of several studies, each of which reports its own progress as a whole."""
-    return lambda done, total, note: progress(place * total + done, parts * total, note)
+    return lambda done, total, note: progress(index * total + done, parts * total, note)

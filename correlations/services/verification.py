@@ -127,7 +127,7 @@ _KINDS: Mapping[type[Report], _Kind] = {
 class Recomputed:
     """A report compared with its study as it is computed here; the study is None if it cannot be."""
 
-    found: Verification
+    verification: Verification
     study: Study | ParameterStudy | None
 
 
@@ -136,7 +136,7 @@ def study_verify(document: Report, project: Project, *, progress: Progress = noo
 
     Ratings that were sent after those that the report counts are not counted.
     """
-    return study_recompute(document, project, progress=progress).found
+    return study_recompute(document, project, progress=progress).verification
 
 
 def study_recompute(document: Report, project: Project, *, progress: Progress = noop) -> Recomputed:

@@ -9,10 +9,12 @@ from annotation.core.jobs import Claim, job_run
 from annotation.core.progress import Progress, noop
 from annotation.models import JobState, Project, User
 from correlations.errors import StudyRefused
-from correlations.models import ParameterStudy, Study, StudyVerification
+from correlations.models import JointStudy, ParameterStudy, Study, StudyVerification
 from correlations.results.differences import shown
 from correlations.results.report import ReportError, read_report
+from correlations.selectors.compared import Compared
 from correlations.selectors.documents import stored_document
+from correlations.selectors.joint import joint_document
 from correlations.services.joint_verification import report_verify
 from correlations.services.verification import Verification
 
@@ -49,6 +51,22 @@ def report_verification_create(*, project: Project, report: Any, by: User | None
         report=report,
         requested_by=by,
     )
+
+
+@transaction.atomic
+def joint_verification_create(
+    *, joint: JointStudy, compared: Compared, by: User | None
+) -> tuple[StudyVerification, bool]:
+    """Return a verification of the report over several data sets, and whether it is new: one at a time.
+
+    The caller enqueues the task of a new one.
+    """
+    JointStudy.objects.select_for_update().get(pk=joint.pk)
+    same = joint.project.study_verifications.filter(signature=joint.signature, requested_by=by)
+    if waiting := same.filter(state__in=UNFINISHED).first():
+        return waiting, False
+    report = joint_document(joint, compared).to_json()
+    return report_verification_create(project=joint.project, report=report, by=by), True
 
 
 def verification_execute(*, verification_id: int, progress: Progress = noop) -> None:

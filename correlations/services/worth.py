@@ -1,5 +1,6 @@
 """What each row of a study is worth: as a ranker, in place of a rater, and in ratings saved."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +26,7 @@ from correlations.selectors.inputs import FloatArray, HumanSide
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
-from correlations.stats.paired_outputs import paired_outputs
+from correlations.stats.paired_outputs import NO_PAIR_OF, paired_outputs
 from correlations.stats.ranking import (
     cross_validated_tie_accuracy,
     pairwise_accuracy,
@@ -95,15 +96,19 @@ def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
 def _pairs_right(inputs: StudyInputs, scores: FloatArray, grouping: Grouping) -> PairsRight:
     """Return the accuracy over pairs of one system's outputs, or of any two; all rows have the same random numbers."""
     seed, ratings = inputs.specification.seed, inputs.human.mean
-    metric, human, outputs = paired_outputs(scores, ratings, grouping=grouping, rng=np.random.default_rng(seed))
+    metric, human, groups, outputs = paired_outputs(scores, ratings, grouping=grouping, rng=np.random.default_rng(seed))
     calibration = tie_calibrated_accuracy(metric, human)
-    held_out = cross_validated_tie_accuracy(metric, human, rng=np.random.default_rng(seed + 1))
+    held_out = math.nan
+    if grouping == "system":  # pairs of any two outputs have no groups to hold out
+        rng = np.random.default_rng(seed + 1)
+        held_out = cross_validated_tie_accuracy(metric, human, rng=rng, groups=groups)
     return PairsRight(
         pairwise=finite_or_none(pairwise_accuracy(metric, human)),
         calibrated=finite_or_none(calibration.accuracy),
         held_out=finite_or_none(held_out),
         epsilon=finite_or_none(calibration.epsilon),
         outputs=outputs,
+        reason="" if calibration.reason is None else NO_PAIR_OF[grouping],
     )
 
 
@@ -152,10 +157,10 @@ def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutput
     """Return the test with how far each tested rater agrees with the others."""
     if not tested.raters:
         return tested
-    place = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
+    index_of = {rater: index for index, rater in enumerate(outputs.raters.tolist())}
     r, p = agreement_with_others(outputs.given, candidate)
     raters = (
-        replace(each, agreement=finite_or_none(r[place[each.rater]]), agreement_p=float(p[place[each.rater]]))
+        replace(each, agreement=finite_or_none(r[index_of[each.rater]]), agreement_p=float(p[index_of[each.rater]]))
         for each in tested.raters
     )
     return replace(tested, raters=tuple(raters))

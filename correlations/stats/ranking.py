@@ -147,7 +147,12 @@ def tie_calibrated_accuracy(metric: ArrayLike, human: ArrayLike) -> TieCalibrati
 
 
 def cross_validated_tie_accuracy(
-    metric: ArrayLike, human: ArrayLike, *, rng: np.random.Generator, n_folds: int = 10
+    metric: ArrayLike,
+    human: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    n_folds: int = 10,
+    groups: ArrayLike | None = None,
 ) -> float:
     """Return the pairwise accuracy with ties, the threshold for each item's pairs chosen on other items.
 
@@ -161,11 +166,13 @@ def cross_validated_tie_accuracy(
     rng : numpy.random.Generator
     n_folds : int
         At least 2; no more than items with a pair are used.
+    groups : array of shape (items,), optional
+        A number from 0 on for each row; rows of one number are held out together. By default each row is by itself.
 
     Returns
     -------
     float
-        In [0, 1]; NaN if fewer than two items have a pair.
+        In [0, 1]; NaN if fewer than two items, or groups, have a pair.
 
     Raises
     ------
@@ -181,12 +188,13 @@ def cross_validated_tie_accuracy(
     if n_folds < 2:
         raise ValueError(f"n_folds is {n_folds}: at least 2 are needed")
     pairs = _item_pairs(metric, human)
-    items = np.unique(pairs.item)
+    group = pairs.item if groups is None else np.asarray(groups, dtype=np.int64)[pairs.item]
+    items = np.unique(group)
     if items.size < 2:
         return math.nan
     folds = np.zeros(int(items[-1]) + 1, dtype=np.int64)
     folds[rng.permutation(items)] = np.arange(items.size) % n_folds
-    fold, moving = folds[pairs.item], pairs.moving()
+    fold, moving = folds[group], pairs.moving()
     right = int(pairs.weight[pairs.agree()].sum())
     for held_out in range(min(n_folds, items.size)):
         _, epsilon = _best_epsilon(moving, fold[moving.pair] != held_out)

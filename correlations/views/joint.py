@@ -23,8 +23,11 @@ from correlations.selectors.compared import Compared, finished_studies
 from correlations.selectors.joint import joint_comparison, joint_state, joint_studies, members
 from correlations.services.joint_studies import joint_study_create, joint_study_of
 from correlations.services.reports import FILES, joint_report_file
+from correlations.services.verifications import joint_verification_create
+from correlations.tasks import verify
 from correlations.views.comparisons import comparison_context
 from correlations.views.metrics import STUDY
+from correlations.views.verifications import DETAIL as VERIFICATION
 
 DETAIL = "correlations:study-joint-detail"
 
@@ -113,6 +116,17 @@ def joint_report(request: MemberRequest, joint: JointStudy, file_format: str) ->
     content = joint_report_file(joint, finished_or_404(joint), file_format)
     filename = f"{request.project.slug}-joint-study-{joint.pk}-report.{file_format}"
     return file_response(content, FILES[file_format].content_type, filename)
+
+
+@require_POST
+@object_view(joint_or_404, Role.MANAGER)
+def joint_verify(request: MemberRequest, joint: JointStudy) -> HttpResponse:
+    """Compute the studies again and compare every number with the report as it is now."""
+    compared = finished_or_404(joint)
+    verification, created = joint_verification_create(joint=joint, compared=compared, by=request.user)
+    if created:
+        verify.delay_on_commit(verification.pk)
+    return redirect(reverse(VERIFICATION, args=[request.project.slug, verification.pk]))
 
 
 def finished_or_404(joint: JointStudy) -> Compared:

@@ -237,9 +237,9 @@ def _criterion(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: 
 
 def _named(systems: IntArray, names: Mapping[int, str]) -> tuple[list[str], IntArray]:
     """Return the names of systems, and each system as a code: systems of two data sets with one name are one."""
-    found = sorted({names[pk] for pk in np.unique(systems).tolist()})
-    code = {name: number for number, name in enumerate(found)}
-    return found, np.array([code[names[pk]] for pk in systems.tolist()], dtype=np.int64)
+    distinct = sorted({names[pk] for pk in np.unique(systems).tolist()})
+    code = {name: number for number, name in enumerate(distinct)}
+    return distinct, np.array([code[names[pk]] for pk in systems.tolist()], dtype=np.int64)
 
 
 def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: Sequence[Campaign]) -> CriterionVerdict:
@@ -286,8 +286,8 @@ def _by_means(rated: CountedRatings, criteria: Sequence[Criterion], campaigns: S
     ]
     better_first = (
         (i, j) if differences.mean[i, j] >= 0 else (j, i)
-        for place, i in enumerate(order.tolist())
-        for j in order[place + 1 :].tolist()
+        for rank, i in enumerate(order.tolist())
+        for j in order[rank + 1 :].tolist()
     )
     pairs = [
         PairVerdict(
@@ -321,8 +321,8 @@ def _standardised(
 
     ``z`` and ``raters`` are of ratings; ``row`` is the rating of each line of ``system`` and ``item``.
     """
-    kept = ~np.isnan(z[row])
-    system, item, row = system[kept], item[kept], row[kept]
+    defined = ~np.isnan(z[row])
+    system, item, row = system[defined], item[defined], row[defined]
     rng = np.random.default_rng(SEED)
     means = system_means(system, item, raters[row], z[row], rng=rng, n_systems=n_systems, permutations=1)
     varies = ~np.isnan(z)
@@ -330,8 +330,8 @@ def _standardised(
     share = 1 / per_item[system * (item.max(initial=0) + 1) + item]
     low, high = means.low.copy(), means.high.copy()
     for index in np.unique(system).tolist():
-        own = system == index
-        weight = np.bincount(row[own], share[own] / means.items[index], minlength=z.size)
+        of_system = system == index
+        weight = np.bincount(row[of_system], share[of_system] / means.items[index], minlength=z.size)
         furthest = furthest_mean(raters[varies], weight[varies])
         low[index], high[index] = np.clip([low[index], high[index]], -furthest, furthest)
     ends: FloatArray = np.stack([means.mean, low, high])
@@ -361,9 +361,9 @@ class _Comparisons:
                 first_rank=int(ranges[i][0]),
                 last_rank=int(ranges[i][1]),
                 cluster=int(groups[i]) + 1,
-                ratings=int((own := self.met.judged(i)).sum()),
-                raters=0 if self.rater is None else int(np.unique(self.rater[own]).size),
-                items=int(np.unique(self.met.item[own]).size),
+                ratings=int((judged := self.met.judged(i)).sum()),
+                raters=0 if self.rater is None else int(np.unique(self.rater[judged]).size),
+                items=int(np.unique(self.met.item[judged]).size),
                 **self.met.share(i)._asdict(),
                 **self.met.won(i)._asdict(),
             )
@@ -406,8 +406,8 @@ def _by_comparisons(
         fit = bradley_terry(first, second, outcome, n_systems=len(names), weight=weight)
     certainty = bradley_terry_certainty(fit, first, second, outcome, item=met.item, rater=rater, weight=weight)
     order = np.argsort(-(met.shares[0] if fit.reason else fit.strengths), kind="stable")
-    of = _Comparisons(names, met, fit, certainty, rater)
-    systems, pairs = of.systems(order), of.pairs(order)
+    fitted = _Comparisons(names, met, fit, certainty, rater)
+    systems, pairs = fitted.systems(order), fitted.pairs(order)
     parts = [[names[i] for i in np.flatnonzero(fit.components == part)] for part in np.unique(fit.components)]
     return _verdict(
         criteria[0],

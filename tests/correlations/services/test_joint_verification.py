@@ -90,7 +90,10 @@ def test_an_uploaded_report_says_which_numbers_are_others(report: Report, joint:
 
     assert "the result was changed after the report was written" in send(altered)
     alone = report | {"reports": report["reports"][:1]}
-    assert "reports: found fewer than two" in send(alone)
+    assert "reports: found 1; accepted: two to 20, one of each data set" in send(alone)
+    first, second = report["reports"]
+    assert "reports: found 22; accepted: two to 20" in send(report | {"reports": [first, second] * 11})
+    assert "reports: found two of the data set Cats" in send(report | {"reports": [first, second, first]})
     assert not StudyVerification.objects.exists()
 
     page = send(rehashed(altered))
@@ -104,6 +107,23 @@ def test_an_uploaded_report_says_which_numbers_are_others(report: Report, joint:
     assert "<strong>2 values differ.</strong>" in shown
     assert "<code>Old cats: rows[0].rho.value</code>" in shown
     assert "Both, from a report" in " ".join(shown.split())
+
+
+def test_the_page_has_a_button_that_computes_its_studies_again(joint: JointStudy, manager, viewer, as_user) -> None:
+    page, verify = (
+        reverse(f"correlations:study-joint-{name}", args=[joint.project.slug, joint.pk])
+        for name in ("detail", "verify")
+    )
+    client = as_user(manager)
+    assert f'action="{verify}"' in client.get(page).content.decode()
+    first, second = (client.post(verify)["Location"] for _ in range(2))
+    assert first == second, "one at a time"
+    assert executed(StudyVerification.objects.get()).outcome["equal"]
+    assert "every number is the same" in client.get(first).content.decode()
+    assert f'action="{verify}"' not in as_user(viewer).get(page).content.decode()
+
+    joint.studies.update(state=JobState.QUEUED, finished_at=None)
+    assert as_user(manager).post(verify).status_code == 404
 
 
 def test_a_changed_rating_is_said_with_its_data_set_and_all_that_follows(
@@ -120,6 +140,15 @@ def test_a_changed_rating_is_said_with_its_data_set_and_all_that_follows(
     paths = [each["path"] for each in outcome["differences"]]
     assert {path.partition(":")[0] for path in paths} == {"Old cats", "Together"}
     assert "Together: rows[0].pooled.value" in paths
+
+
+def test_a_coefficient_that_the_studies_lack_is_a_difference(report: Report) -> None:
+    assert report["result"]["coefficient"] == "spearman"
+    report["result"]["coefficient"] = "odd"
+    assert lines(rehashed(report)) == [
+        "1 value of the result differs:",
+        "Together: coefficient: odd in the report, spearman now",
+    ]
 
 
 def test_what_cannot_be_computed_and_what_both_have_is_said_once(report: Report) -> None:

@@ -12,7 +12,7 @@ from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.worth import lead_over, on_rating_scale
 from tests.correlations.services.test_any_metric import make_imported_run
-from tests.correlations.stats.test_ranking import accuracy_at
+from tests.correlations.stats.test_ranking import accuracy_at, best_by_definition
 from tests.correlations.stats.test_worth import one_rater_at_a_time
 from tests.metrics.world import HYPOTHESES, World
 
@@ -128,6 +128,13 @@ def test_pairs_of_one_system_and_of_any_two_outputs_are_counted_as_the_loop_says
     within, over_all = ranking.within_systems, ranking.over_all
     assert within.pairwise == pytest.approx(accuracy_at(lengths, human, 0))
     assert within.calibrated == pytest.approx(accuracy_at(lengths, human, within.epsilon))
+    each = []
+    for held_out in range(len(HYPOTHESES)):  # a fold each
+        rest = best_by_definition(np.delete(lengths, held_out, axis=0), np.delete(human, held_out, axis=0))
+        most = max(accuracy for _, accuracy in rest)
+        epsilon = min(epsilon for epsilon, accuracy in rest if accuracy >= most - 1e-12)
+        each.append(accuracy_at(lengths[held_out : held_out + 1], human[held_out : held_out + 1], epsilon))
+    assert within.held_out == pytest.approx(np.mean(each))
     flat = [[value for row in side for value in row] for side in (lengths, human)]
     assert over_all.pairwise == pytest.approx(accuracy_at(flat[:1], flat[1:], 0))
     assert over_all.calibrated == pytest.approx(accuracy_at(flat[:1], flat[1:], over_all.epsilon))

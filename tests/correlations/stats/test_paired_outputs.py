@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from correlations.stats.paired_outputs import paired_outputs
+from correlations.stats.paired_outputs import PairedOutputs, paired_outputs
 from correlations.stats.ranking import pairwise_accuracy, tie_calibrated_accuracy
+from correlations.stats.segment_level import Grouping
 from tests.correlations.stats.test_ranking import HUMAN, METRIC, accuracy_at, best_by_definition
 
 
@@ -14,7 +15,7 @@ def test_each_grouping_pairs_what_deutsch_et_al_2023_pair():
         ("item", np.transpose(METRIC), np.transpose(HUMAN)),
         ("all", np.reshape(METRIC, (1, -1)), np.reshape(HUMAN, (1, -1))),
     ):
-        x, y, outputs = paired_outputs(METRIC, HUMAN, grouping=grouping, rng=rng)
+        x, y, _, outputs = paired_outputs(METRIC, HUMAN, grouping=grouping, rng=rng)
         assert outputs == 18
         assert pairwise_accuracy(x, y) == pytest.approx(accuracy_at(scores, ratings, 0))
         calibrated = tie_calibrated_accuracy(x, y)
@@ -22,20 +23,32 @@ def test_each_grouping_pairs_what_deutsch_et_al_2023_pair():
 
 
 def test_of_too_many_pairs_some_are_drawn_the_same_for_every_metric():
+    """Within five standard errors of all pairs: a share of n independent pairs has one of 0.5 / sqrt(n) at most."""
     rng = np.random.default_rng(7)
-    ratings = rng.normal(size=(4, 300))
+    ratings = np.round(rng.normal(size=(4, 300)) * 3)
     noisy, opposite = ratings + rng.normal(size=ratings.shape), -ratings
-    drawn = [
-        paired_outputs(scores, ratings, grouping="all", rng=np.random.default_rng(1), most_pairs=20_000)
-        for scores in (ratings, noisy, opposite)
-    ]
-    assert {each.outputs for each in drawn} == {200}  # 200 x 199 / 2 = 19,900
-    assert all((each.ratings == drawn[0].ratings).all() for each in drawn)
-    accuracies = [pairwise_accuracy(each.scores, each.ratings) for each in drawn]
-    whole = pairwise_accuracy(noisy.reshape(1, -1), ratings.reshape(1, -1))
-    assert accuracies == [1.0, pytest.approx(whole, abs=0.05), 0.0]
-    within = paired_outputs(noisy, ratings, grouping="system", rng=np.random.default_rng(1), most_pairs=4 * 4950)
-    assert within.scores.shape == (4, 100)
+    noisy[0, 1:], noisy[1, :100] = np.nan, np.nan  # of one output no pair can be drawn
+    n, near = 60_000, pytest.approx
+
+    def drawn(scores: np.ndarray, grouping: Grouping, most: int = n) -> PairedOutputs:
+        return paired_outputs(scores, ratings, grouping=grouping, rng=np.random.default_rng(1), most_pairs=most)
+
+    alike = [drawn(scores, "all") for scores in (ratings, opposite)]
+    assert (alike[0].ratings == alike[1].ratings).all()
+    assert (pairwise_accuracy(*alike[0][:2]), alike[0].outputs, alike[0].scores.shape) == (1.0, 1200, (n, 2))
+    for grouping, outputs in (("all", 801), ("system", 801)):
+        some, whole = drawn(noisy, grouping), drawn(noisy, grouping, most=10**6)
+        assert (some.outputs, whole.outputs) == (outputs, outputs)
+        for accuracy in (pairwise_accuracy, lambda *sides: tie_calibrated_accuracy(*sides).accuracy):
+            assert accuracy(*some[:2]) == near(accuracy(*whole[:2]), abs=5 * 0.5 / n**0.5)
+    assert np.bincount(some.groups).tolist() == [0, 20_000, 20_000, 20_000]
+    pairs = np.isin(some.ratings[:20_000], ratings[1, 100:])  # of one system, which has scores from item 100 on
+    assert pairs.all()
+    sparse = np.full((4, 10_000), np.nan)  # so many columns have no pairs to speak of
+    sparse[:, ::1000] = ratings[:, :10]
+    packed = paired_outputs(sparse, sparse, grouping="system", rng=np.random.default_rng(1))
+    assert (packed.scores == ratings[:, :10]).all()
+    rng = np.random.default_rng(7)
     with pytest.raises(ValueError, match="accepted are all, item, system"):
         paired_outputs(noisy, ratings, grouping="rater", rng=rng)
     with pytest.raises(ValueError, match=r"\(systems, items\) is expected"):

@@ -83,6 +83,14 @@ def test_each_fold_has_the_threshold_that_is_best_for_the_others():
     assert found == pytest.approx(np.mean(shares))
     assert found <= tie_calibrated_accuracy(metric, human).accuracy
     assert math.isnan(cross_validated_tie_accuracy(metric[:1], human[:1], rng=rng))
+    # Pairs one by one, held out with those of their row, are the row.
+    first, second = np.triu_indices(4, 1)
+    pairs = [np.nan_to_num(side)[:, [first, second]].transpose(0, 2, 1).reshape(-1, 2) for side in (metric, human)]
+    by_row = cross_validated_tie_accuracy(
+        *pairs, rng=np.random.default_rng(3), n_folds=5, groups=np.repeat(np.arange(23), 6)
+    )
+    rows = np.nan_to_num(metric), np.nan_to_num(human)
+    assert by_row == cross_validated_tie_accuracy(*rows, rng=np.random.default_rng(3), n_folds=5)
     with pytest.raises(ValueError, match="n_folds is 1"):
         cross_validated_tie_accuracy(metric, human, rng=rng, n_folds=1)
 

@@ -13,6 +13,7 @@ from scipy import stats
 from sklearn.metrics import mean_absolute_error
 
 from correlations.models import Study
+from correlations.overview import study_findings
 from correlations.published.table import FOLDER
 from correlations.results.levels import RowLevels, SystemPoint, WithoutSystem
 from correlations.results.study import StudyRow
@@ -190,8 +191,14 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
         )
         return levels_report(replace(result, levels=(worse, changed)), 1)
 
-    assert report_where(0.89, 0.42).carried == "One system carries the highest r over systems: without Echo it is 0.42."
-    assert report_where(0.76, 0.95).carried == "One system lowers the highest r over systems: without Echo it is 0.95."
+    def sentence(verb: str, value: float, without: float) -> str:
+        return (
+            f"Over systems one system {verb} the highest r, that of Oracle with imported scores: it is {value}, and "
+            f"{without} without Echo."
+        )
+
+    assert report_where(0.89, 0.42).carried == sentence("carries", 0.89, 0.42)
+    assert report_where(0.76, 0.95).carried == sentence("lowers", 0.76, 0.95)
     assert report_where(0.89, 0.80).carried == ""  # nothing that reassures: other systems may differ
     none = {"pearson": replace(lead, value=None)}
     undefined = [
@@ -238,13 +245,15 @@ def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Stu
     without = stats.pearsonr(np.delete(am_fm, place), np.delete(human, place))
     assert round(without.statistic, 2) == 0.42
     sentence = (
-        "Over systems one system carries the result: the highest r, that of Oracle with imported scores, is 0.89, and "
-        "without S_20 it is 0.42."
+        "Over systems one system carries the highest r, that of Oracle with imported scores: it is 0.89, and 0.42 "
+        "without S_20."
     )
-    assert sentence in lead(names)
+    assert lead(names).endswith(sentence), "after what “It” says of the study's best metric"
+    (finding,) = study_findings(study.project, 1)
+    assert finding.sure.startswith(f"It may have seen these ratings. {sentence} Circular: 4 outputs")
     assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).lead
     assert without.pvalue > 0.05
-    assert "carries the result" not in lead(others), "over 19 systems there is no result that one could carry"
+    assert "one system carries" not in lead(others), "over 19 systems there is no result that one could carry"
 
 
 def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> None:

@@ -8,6 +8,7 @@ from html import unescape
 
 import pytest
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from annotation.models import Response
 from annotation.results.selectors.verdicts import compute_results
@@ -15,11 +16,14 @@ from correlations.charts.sweeps import AXES
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.results.study import RowPair
+from correlations.results.worth import PairsRight
 from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
+from correlations.selectors.printed_tables import names, percent, ranking_grid
 from correlations.selectors.rated_pairs import certain_pairs
+from correlations.selectors.tables import table
 from correlations.selectors.tuned import CHOSEN_HERE, MARK
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
@@ -70,6 +74,34 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     ranking = page.split('id="ranking"')[1].split("</section>")[0]
     assert MARK in ranking
     assert "Ties of other items" in ranking
+
+
+def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: Study, viewer, as_user) -> None:
+    result = study.read_result()
+    first, *others = result.worth
+    none = PairsRight(None, None, None, None, 3, "no two outputs of one system have both a score and a rating")
+    alone = replace(first.ranking.over_all, pairwise=0.25)
+    changed = replace(first, ranking=replace(first.ranking, within_systems=none, over_all=alone))
+    result = replace(result, worth=(changed, *others))
+    study.result = result.to_json()
+    study.save()
+
+    page = as_user(viewer).get(address(study, "study-detail", {"pk": True})).content.decode()
+
+    rows = page.split('id="ranking-pairs"')[1].split("</table>")[0].split("<tr>")
+    cells = " ".join(strip_tags(next(row for row in rows if "of one system have both" in row)).split())
+    assert "undefined: no two outputs of one system have both a score and a rating 25 %" in cells
+    assert sum("undefined" in row for row in rows) == 1
+    grid = ranking_grid(result)
+    name = ", ".join(names(result.rows[0]))
+    assert grid.notes[:-1] == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
+    shares = [percent(worth.ranking.within_systems.held_out) for worth in result.worth]
+    assert sorted(row[7] for row in grid.rows) == sorted(shares)
+    assert grid.columns[7].label == "ties of other systems"
+    columns, lines = table(result, "rankings") or ((), ())
+    column = columns.index("tie_accuracy_epsilon_of_other_systems")
+    assert [line[column] for line in lines] == [worth.ranking.within_systems.held_out for worth in result.worth]
+    assert "0.1 points more or less" in grid.notes[-1]
 
 
 def test_a_comparison_over_fewer_items_shows_their_number_and_coefficients(study: Study, viewer, as_user) -> None:
