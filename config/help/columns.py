@@ -187,7 +187,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "ceilings": {
         "Metric, units": "The metric's correlation with the raters, as in the table above.",
         "Halves of raters": "How far the mean ratings of two random halves of the raters correlate, over units.",
-        "All raters": "What follows for another group as large as this one (Spearman-Brown): the human ceiling.",
+        "All raters": "What follows for another group as large as this one (Spearman-Brown): a rough estimate.",
         "Reached": "The metric's share of that estimate; “above” if it is higher, “more than expected” if it is higher "
         "than is expected of a score that has not seen the ratings.",
         "One rater": "A rater's correlation with the mean of the others, over single outputs; the mean over raters.",

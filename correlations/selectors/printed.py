@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.core.charts import Spec
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted
 from correlations.documents.model import (
     Block,
     Bullets,
@@ -21,7 +21,7 @@ from correlations.results.report import Report, StudyDocument
 from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
-from correlations.selectors.ceilings import ANOTHER_GROUP, FROM_HALVES, ceiling_sentence, too_good_sentence
+from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
@@ -79,20 +79,17 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.copies]
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.apart, headline.copies]
     return " ".join(filter(None, [*sentences, too_good_sentence(result), tokens]))
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:
-    """Return what the study's page says below the answer: other raters, the human ceiling, other questions."""
+    """Return what the study's page says below the answer: other raters, how far these agree, other questions."""
     headline = study_headline(study, result)
     if headline is None:
         return ""
-    best, sentences = headline.best, [headline.raters]
-    if best.ceiling is not None:
-        reached = decimals(best.ceiling)
-        sentences += [f"{ANOTHER_GROUP} {reached}, the human ceiling: {FROM_HALVES}.", headline.ceiling_note]
-    return " ".join(filter(None, [*sentences, headline.outputs, headline.levels]))
+    sentences = headline.raters, headline.agreement, headline.ceiling_note, headline.outputs, headline.levels
+    return " ".join(filter(None, sentences))
 
 
 def _ahead(headline: Headline) -> str:

@@ -19,8 +19,6 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, PairUnits, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import (
-    ANOTHER_GROUP,
-    FROM_HALVES,
     ceiling_cells,
     ceiling_lines,
     ceiling_sentence,
@@ -96,8 +94,6 @@ def _report(study: Study, result: StudyResult) -> Context:
         "methods": study_methods(study, result),
         "headline": (headline := study_headline(study, result)),
         "best": headline and headline.best,
-        "another_group": ANOTHER_GROUP,
-        "from_halves": FROM_HALVES,
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
