@@ -55,7 +55,9 @@ def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> 
         without=without,
         settings=request.GET.get("settings", ""),
     )
-    return form, context
+    if (run := whole_number(request, "run")) is not None:
+        form.tick_only(run)
+    return form, context | {"only_run": run}
 
 
 def _like(request: MemberRequest) -> Study | None:

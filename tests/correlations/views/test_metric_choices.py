@@ -123,7 +123,7 @@ def test_a_report_of_many_metrics_shows_comparisons_with_the_best_and_six_colour
         assert figure(result, name, theme="dark") is not None
     page = as_user(viewer).get(reverse("correlations:study-detail", args=[many.project.slug, many.pk]))
     html = page.content.decode()
-    assert html.count("table-cards is-tight table-whole") == html.count("table-whole") == 4  # a phone shows cards
+    assert html.count("table-cards is-tight table-whole") == html.count("table-whole") == 5  # a phone shows cards
     assert "of which this table shows the significant ones, those with the best metric" in page.content.decode()
     assert "its coefficients are of the score with its sign turned" in page.content.decode()
     for row in (number for number, row in enumerate(result.rows) if row.subset_label != "single"):
