@@ -188,7 +188,7 @@ class StudyForm(StudyBaseForm):
         self._propose_name()
 
     def tick_only(self, run: int) -> None:
-        """Tick the imported scores of this run alone, or the metric of a computed one; nothing else if it is offered."""
+        """Tick the imported scores of this run alone, or the metric of a computed one, if it is offered."""
         found = ScoreRun.objects.filter(dataset=self.dataset, number=run, state=JobState.DONE).first()
         value = "" if found is None else f"{RUN}{run}" if found.metric == External.name else found.metric
         if not self.is_bound and (label := self._labels.get(value)):

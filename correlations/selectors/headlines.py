@@ -63,7 +63,9 @@ class Headline:
         most, above = attainable(ceiling, self.coefficient), f"{self.best.row.label} lies above that"
         if value > most:
             return f"{above}, and above {decimals(most)}, the most expected of a score that has not seen these ratings."
-        return f"{above}, as a metric can: two groups of raters differ by the noise of both, it and these by one’s."
+        return (
+            f"{above}, as a metric can: two groups differ by the noise of both, a metric and one group by that of one."
+        )
 
     @property
     def raters(self) -> str:

@@ -27,7 +27,7 @@ from correlations.selectors.levels import levels_report, levels_sentence, system
 from correlations.selectors.methods import study_methods
 from correlations.selectors.metrics import tokens_sentence
 from correlations.selectors.stand_in_words import stand_in_paragraph
-from correlations.selectors.system_ranges import ranges_grids
+from correlations.selectors.system_ranges import ranges_blocks
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -35,6 +35,9 @@ from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
+BESIDE = 300  # of one that stands beside another
+LOW = 200  # the height of a chart that may have to begin a page, which leaves little of the page before empty
+OF_LINES = 240  # of one with names of lines, which need room below each other
 
 
 def printed_report(study: Study, result: StudyResult, document: StudyDocument) -> Document:
@@ -42,10 +45,10 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     best = reports.best_row(result)
     sections = (
         Section("Correlation with human ratings", _correlations(study, result, best)),
-        Section("Is one metric better than another?", _comparisons(result)),
+        Section("Is one metric better than another?", _comparisons(study, result)),
         Section(
             "How far do raters agree with each other?",
-            (Paragraph(ceiling_sentence(result)), tables.ceiling_grid(result)),
+            (Paragraph(ceiling_sentence(result)), *filter(None, [tables.ceiling_grid(result)])),
         ),
         Section(
             "Does the metric rank systems as raters do?",
@@ -130,12 +133,15 @@ def _chart(result: StudyResult, name: str, caption: str) -> Chart:
     return drawn_chart(name, caption, light, dark)
 
 
-def drawn_chart(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Chart:
-    """Return a chart without its title, which the caption replaces."""
+def drawn_chart(
+    name: str, caption: str, light: Spec | None, dark: Spec | None, *, width: int = WIDTH, height: int = 0
+) -> Chart:
+    """Return a chart without its title, which the caption replaces, of its own height unless another is given."""
+    size = {"width": width, **({"height": height} if height else {})}
     sides = []
     for spec in (light, dark):
         shown = {key: value for key, value in (spec or {}).items() if key != "title"}
-        sides.append({**shown, "width": WIDTH, "config": {**shown["config"], "autosize": {"type": "pad"}}})
+        sides.append({**shown, **size, "config": {**shown["config"], "autosize": {"type": "pad"}}})
     return Chart(name, caption, str(sides[0].get("description", caption)), light=sides[0], dark=sides[1])
 
 
@@ -148,7 +154,7 @@ def _correlations(study: Study, result: StudyResult, best: reports.BestRow | Non
     return _chart(result, "forest", caption), *said, first, *others
 
 
-def _comparisons(result: StudyResult) -> tuple[Block, ...]:
+def _comparisons(study: Study, result: StudyResult) -> tuple[Block, ...]:
     grid = tables.comparison_grid(result)
     if grid is None:
         return ()
@@ -156,7 +162,8 @@ def _comparisons(result: StudyResult) -> tuple[Block, ...]:
     different = reports.n_significant(result)
     verb = "is" if different == 1 else "are"
     sentence = (
-        f"{different:,} of {counted(n, 'difference')} between two metrics {verb} significant after the correction."
+        f"Over {reports.units_of(study)}, {different:,} of {counted(n, 'difference')} between two metrics {verb} "
+        "significant after the correction."
     )
     return Paragraph(sentence), grid
 
@@ -169,19 +176,24 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
         sides = [systems_figure(result, best.index, theme) for theme in ("light", "dark")]
         if sides[0] is not None:
             caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
-            drawn.append(drawn_chart("systems", caption, *sides))
+            drawn.append(drawn_chart("systems", caption, *sides, height=LOW))
     equal = "" if report is None else report.equal_rows
     sentences = " ".join(filter(None, [levels_sentence(result), equal]))
     over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
-    return Paragraph(sentences), *over_systems, *ranges_grids(result), *drawn, *over_outputs
+    return Paragraph(sentences), *over_systems, *ranges_blocks(result), *drawn, *over_outputs
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:
     drawn = reports.sweeps_to_draw(result)
     if drawn:
         yield Paragraph(f"How each metric’s correlation depends on them, in {counted(len(drawn), 'figure')}.")
+    width = BESIDE if len(drawn) > 1 else WIDTH
     for name, title, references in drawn:
-        yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
+        light, dark = (reports.figure(result, name, theme=theme) for theme in ("light", "dark"))
+        grey = reports.unnamed_lines(result, name)
+        others = f" In grey: {', '.join(grey)}." if grey else ""
+        caption = f"{title}: {result.lead.label}, the mean over assignments. {references}{others}"
+        yield drawn_chart(name, caption, light, dark, width=width, height=OF_LINES)
 
 
 def _left_out(result: StudyResult) -> Iterator[str]:
@@ -234,7 +246,7 @@ def _reproduction(study: Study, result: StudyResult, document: StudyDocument) ->
         Paragraph("Signatures of the rows:"),
         Bullets(tuple(metrics)),
         Paragraph("The specification:"),
-        Code(by_field(document.specification)),
+        Code(by_field(document.specification), columns=2),
     )
 
 
@@ -247,6 +259,12 @@ def imported_notes(study: Study, result: StudyResult) -> list[tuple[str, str]]:
 
 
 def by_field(specification: Mapping[str, Any]) -> str:
-    """Return a specification as JSON, a field on each line."""
-    fields = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in specification.items())
+    """Return a specification as JSON, a field on each line, and of a list of metrics each."""
+    fields = (f"  {json.dumps(name)}: {_on_lines(value)}" for name, value in specification.items())
     return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _on_lines(value: Any) -> str:
+    if not isinstance(value, list) or not any(isinstance(each, dict) for each in value):
+        return json.dumps(value, ensure_ascii=False)
+    return "[\n" + ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in value) + "\n  ]"

@@ -120,6 +120,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "any_imported": any(reports.is_imported(row) and not reports.is_predicted(row) for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
+        "clamped_sentences": reports.clamped_sentences(result),
+        "units": reports.units_of(study),
         "settings_note": settings_note(result, study.specification),
         "forest_caption": reports.forest_caption(result),
         "sweeps_title": reports.sweeps_title(result),
