@@ -153,14 +153,14 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study": {
         "References": "Which references the metric was given: all, or those above a weight.",
         "mean": "The correlation, averaged over the random assignments of items to units.",
-        "raters": "How far another group of as many raters is estimated to agree with these: the human ceiling. Noise "
-        "can put it below a metric's value.",
+        "other raters": "How far another group of as many raters would agree with these: a rough estimate, which a "
+        "metric can exceed, as it lacks that group's noise.",
         "bootstrap": "95% interval from resampled items.",
-        "as in 2015": "The interval as Galley et al. (2015) compute it, which treats units as independent.",
+        "Fisher’s z": "The 95% interval as Galley et al. (2015) compute it: as if units were independent.",
         "N": "Observations: a unit of a pair of systems each.",
         "Items": "Items on which two systems are rated and the metric is defined for both.",
-        "Clamped": "Scores without a match of some order, or whose matches weigh 0 or less: counted as 0, or smoothed, "
-        "which makes them small.",
+        "Without a match": "The share of units’ scores in which n-grams of some length have no match, or matches that "
+        "weigh 0 or less. Such a score is clamped to 0, or smoothed, which makes it small.",
     },
     "compared": {
         "References": "Which references the metric was given: all, or those above a weight.",
@@ -191,7 +191,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "ceilings": {
         "Metric, units": "The metric's correlation with the raters, as in the table above.",
         "Halves of raters": "How far the mean ratings of two random halves of the raters correlate, over units.",
-        "All raters": "What follows for another group as large as this one (Spearman-Brown): the human ceiling.",
+        "All raters": "What follows for another group as large as this one (Spearman-Brown): a rough estimate.",
         "Reached": "The metric's share of that estimate; “above” if it is higher, “more than expected” if it is higher "
         "than is expected of a score that has not seen the ratings.",
         "One rater": "A rater's correlation with the mean of the others, over single outputs; the mean over raters.",
@@ -407,7 +407,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Mean": "Averaged over the random assignments of items to units.",
         "Bootstrap over items": "95% interval from resampled items: how far other items could move the coefficient.",
         "… over items and raters: range of resamples": "The middle 95% if raters are drawn anew, too.",
-        "Interval as in 2015": "The interval as Galley et al. (2015) compute it, which treats units as independent.",
+        "Fisher’s z": "The 95% interval as Galley et al. (2015) compute it: as if units were independent.",
         "Spread over assignments": "Standard deviation over the random assignments; all share the same items.",
     },
     "study-systems": {

@@ -18,6 +18,7 @@ from metrics.scoring.colours import metric_colours
 
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300
+MOST_LINES_NAMED = 10  # of more only those in colour are named, or the names would not fit beside each other
 _LABEL_GAP = 17 / _HEIGHT  # of the height between two lines' labels
 
 
@@ -58,7 +59,7 @@ def sweep_chart(
         Coefficients in [-1, 1]; NaN leaves a gap. The order of the names fixes mark and dash.
     kind : {"threshold", "unit_size", "order"}
     in_colour : sequence of metric names, optional
-        Those that are named and coloured, the others grey; all by default.
+        Those in colour, the others grey; all by default. Of more than 10 lines these alone are named.
     coefficient : str
         What the vertical axis is called.
     settings : str
@@ -89,8 +90,8 @@ def sweep_chart(
         alt.Tooltip("point:Q", title=axis.title.capitalize(), format=axis.form),
         alt.Tooltip("shown:N", title=coefficient),
     ]
-    coloured = {name: values[name] for name in named}
-    ends = alt.Chart(_line_ends(points_at, coloured, domain, axis)).encode(x=x, y=y, color=colour)
+    labelled = values if len(values) <= MOST_LINES_NAMED else {name: values[name] for name in named}
+    ends = alt.Chart(_line_ends(points_at, labelled, domain, axis)).encode(x=x, y=y, color=colour)
     drawn += [
         base.mark_line(strokeWidth=2.2, aria=False).encode(y=y, strokeDash=dash, opacity=faint),
         base.mark_point(filled=True, size=60).encode(y=y, shape=shape, opacity=faint, tooltip=tooltip),

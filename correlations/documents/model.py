@@ -63,7 +63,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Code:
+    """Text as a machine reads it. What is there to be looked up alone is small, in ``columns`` side by side."""
+
     text: str
+    columns: int = 1
     kind: str = "code"
 
 

@@ -7,6 +7,7 @@ from django import forms
 from django.db.models import Max, Min
 
 from annotation.core.forms import offer_choices
+from annotation.core.prose import enumerated
 from annotation.models import Dataset, JobState, Release
 from annotation.references.sets.selectors import reasons_not_to_score
 from correlations.forms.base import StudyBaseForm
@@ -34,6 +35,9 @@ from metrics.selectors.scripts import dataset_script
 from metrics.selectors.usual import UsualSettings, usual_settings_on
 
 OPTIONAL = ("unit_size", "pairs")  # fitted to the data if they are empty
+LONGEST_NAME = 120
+MOST_NAMED = 2  # metrics in a proposed name; of more the first is named
+MOST_ALIKE = 100  # studies of one proposed name that are numbered
 SAME_SETTINGS = (  # that a study like another one begins with
     *("unit_size", "assignments", "bootstrap", "order", "tokenize", "lowercase", "orientation", "remainder"),
     *("coefficients", "compare", "seed", "sweeps"),
@@ -51,6 +55,10 @@ PLAIN_CHOICES = [("all", "All"), ("original", "The original one"), ("original, a
 
 
 class StudyForm(StudyBaseForm):
+    """The form of a study. ``only`` is what alone is ticked because the page before was about it."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, required=False)
+    only = ""
     metrics = forms.MultipleChoiceField(
         required=False, widget=forms.CheckboxSelectMultiple, initial=["bleu", "sbleu", "delta_bleu"]
     )
@@ -177,6 +185,30 @@ class StudyForm(StudyBaseForm):
                 self._begin_with_texts_of(like, without)
         if release is None:
             self._offer_plain_subsets()
+        self._propose_name()
+
+    def tick_only(self, run: int) -> None:
+        """Tick the imported scores of this run alone, or the metric of a computed one, if it is offered."""
+        found = ScoreRun.objects.filter(dataset=self.dataset, number=run, state=JobState.DONE).first()
+        value = "" if found is None else f"{RUN}{run}" if found.metric == External.name else found.metric
+        if not self.is_bound and (label := self._labels.get(value)):
+            self.initial["metrics"], self.only = [value], label
+            self._propose_name()
+
+    @property
+    def _labels(self) -> dict[str, str]:
+        return dict(self.fields["metrics"].choices)  # type: ignore[attr-defined]
+
+    def _propose_name(self) -> None:
+        """Show in the empty field what a study of the ticked metrics is called."""
+        field, ticked = self.fields["name"], self.initial["metrics"]
+        if self.is_bound:
+            ticked = self.fields["metrics"].widget.value_from_datadict(self.data, self.files, "metrics") or []
+        name = proposed_name(self.dataset, [self._labels[value] for value in ticked if value in self._labels])
+        field.widget.attrs["placeholder"] = name
+        field.help_text = (
+            f"The question of the study, in one line. Left empty, it is named after its metrics: “{name}”."
+        )
 
     def _offer_plain_subsets(self) -> None:
         """Offer the few choices of references that there are without weights, unless the field begins with another."""
@@ -260,6 +292,13 @@ class StudyForm(StudyBaseForm):
     def clean_metric_lines(self) -> list[dict[str, Any]]:
         return metrics_of_lines(self.cleaned_data["metric_lines"])
 
+    def arguments(self) -> dict[str, Any]:
+        """Return what the study is made of; without a name it is named after its metrics."""
+        arguments = super().arguments()
+        lines = [METRICS[entry["name"]].label for entry in self.cleaned_data["metric_lines"]]
+        labels = [*(self._labels[value] for value in self.cleaned_data["metrics"]), *lines]
+        return arguments | {"name": arguments["name"] or proposed_name(self.dataset, labels)}
+
     def clean_pairs(self) -> list[list[str]]:
         """Read pairs of system names, which may hold commas themselves."""
         names = [name for name, _ in self.fields["systems"].choices]  # type: ignore[attr-defined] # it has choices
@@ -287,6 +326,17 @@ class StudyForm(StudyBaseForm):
         ticked = ticked_entries(self.usual, self.cleaned_data["metrics"], self.cleaned_data)
         metrics = [*ticked, *self.cleaned_data["metric_lines"]]
         return given | {"release": self.release_name, "subsets": subsets, "metrics": metrics}
+
+
+def proposed_name(dataset: Dataset, labels: Sequence[str]) -> str:
+    """Return a name of a study of these metrics on a data set that no study of its project has."""
+    several = list(dict.fromkeys(labels))
+    what = enumerated(several, MOST_NAMED) if several else "Metrics"
+    whole = f"{what}, on {dataset.name}"
+    candidates = [whole[:LONGEST_NAME], *(f"{whole[: LONGEST_NAME - 5]} ({n})" for n in range(2, MOST_ALIKE))]
+    studies = Study.objects.filter(project=dataset.project_id, name__in=candidates)
+    used = set(studies.values_list("name", flat=True))
+    return next((each for each in candidates if each not in used), candidates[-1])
 
 
 def usual_note(usual: UsualSettings, offered: Sequence[str]) -> str:

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import counted, decimals
 from annotation.judgements.stand_ins import REASON as UNKNOWN_RATERS
 from correlations.results.ceiling import CoefficientCeiling, RowCeiling
 from correlations.results.study import RowEstimate, StudyResult, StudyRow
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 
-ANOTHER_GROUP = "Another group of as many raters is estimated to agree with these at"
-FROM_HALVES = "how far two halves of the raters agree, stepped up to all of them; no interval is computed"
+ANOTHER_GROUP = "Another group of as many raters would agree with these at about"
 
 
 @dataclass(frozen=True)
@@ -103,18 +102,37 @@ def raters_are_known(result: StudyResult) -> bool:
     return all(worth.stand_in.reason != UNKNOWN_RATERS for worth in result.worth)
 
 
+def agreement_sentence(result: StudyResult, row: int) -> str:
+    """Return how far another group of raters would agree with these over a row's items; empty if that is not known."""
+    value = result.ceilings[row].coefficients[result.lead.key].ceiling
+    if value is None:
+        return ""
+    items = counted(result.rows[row].items, "item")
+    return f"{ANOTHER_GROUP} {result.lead.symbol} = {decimals(value)}: a rough estimate, from {items}."
+
+
 def ceiling_sentence(result: StudyResult) -> str:
     """Return how far raters agree by the leading coefficient: over rows, the range; and how far one of them does."""
     lead = result.lead
-    values = [each.coefficients[lead.key].ceiling for each in result.ceilings]
-    defined = sorted(f"{value:.2f}" for value in values if value is not None)
-    if not defined:
-        return f"Not known: {result.ceilings[0].coefficients[lead.key].reason}."
-    reach = (
-        defined[0] if defined[0] == defined[-1] else f"{defined[0]} to {defined[-1]}, depending on the items of the row"
-    )
-    sentence = f"{ANOTHER_GROUP} {lead.symbol} = {reach}."
-    one_rater = next(filter(None, (each.coefficients[lead.key].one_rater for each in result.ceilings)), None)
+    humans = [each.coefficients[lead.key] for each in result.ceilings]
+    known = [
+        (human.ceiling, row.items) for human, row in zip(humans, result.rows, strict=True) if human.ceiling is not None
+    ]
+    if not known:
+        return f"Not known: {humans[0].reason}."
+    values, items = zip(*known, strict=True)
+    reach = _from_to(decimals(min(values)), decimals(max(values)))
+    used = _from_to(f"{min(items):,}", f"{max(items):,}")
+    which = "" if min(items) == max(items) else ", as many as each metric scored"
+    noun = "item" if max(items) == 1 else "items"
+    sentence = f"{ANOTHER_GROUP} {lead.symbol} = {reach}: a rough estimate, from {used} {noun}{which}."
+    one_rater = next((human for human in humans if human.one_rater is not None), None)
     if one_rater is None:
         return sentence
-    return f"{sentence} Over single outputs one rater agrees with the others at {one_rater:.2f}."
+    ends, value = one_rater.one_rater_ends, decimals(one_rater.one_rater or 0.0)
+    interval = f", 95% interval [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
+    return f"{sentence} Over single outputs one rater agrees with the others at {lead.symbol} = {value}{interval}."
+
+
+def _from_to(first: str, last: str) -> str:
+    return first if first == last else f"{first} to {last}"

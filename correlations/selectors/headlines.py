@@ -7,7 +7,7 @@ from annotation.core.numbers import counted, decimals
 from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
-from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.ceilings import agreement_sentence, raters_are_known
 from correlations.selectors.levels import LevelsReport, levels_report
 from correlations.selectors.reports import (
     SIGNIFICANT,
@@ -18,6 +18,7 @@ from correlations.selectors.reports import (
     describes_only,
     rivals_in_words,
 )
+from correlations.selectors.shown_apart import shown_apart
 from correlations.selectors.trained import trained_sentence
 from correlations.selectors.tuned import CHOSEN_HERE
 from correlations.stats.ceiling import attainable
@@ -42,6 +43,8 @@ class Headline:
     levels: str  # which rows are highest over systems and over outputs, if these are others
     copies: str  # that a system's outputs are references themselves; empty if none is
     trained: str = ""  # that its model was trained on these outputs
+    agreement: str = ""  # how far another group of raters would agree with these; empty if that is not known
+    apart: str = ""  # what imported scores and automatic metrics show, each by themselves; empty without both
 
     @property
     def sentence(self) -> str:
@@ -54,17 +57,15 @@ class Headline:
 
     @property
     def ceiling_note(self) -> str:
-        """Return what it means that the metric lies above the human ceiling; empty if it does not."""
+        """Return why the metric lies above the agreement of two groups of raters; empty if it does not."""
         value, ceiling = self.best.estimate.value, self.best.ceiling
         if value is None or ceiling is None or value <= ceiling:
             return ""
-        most = decimals(attainable(ceiling, self.coefficient))
-        above = f"{self.best.row.label} lies above that estimate"
-        if value > attainable(ceiling, self.coefficient):
-            return f"{above}, and above {most}, the most expected of a score that has not seen these ratings."
+        most, above = attainable(ceiling, self.coefficient), f"{self.best.row.label} lies above that"
+        if value > most:
+            return f"{above}, and above {decimals(most)}, the most expected of a score that has not seen these ratings."
         return (
-            f"{above}: noise can put it too low, and a metric lacks the noise of other raters. Up to {most} is "
-            "expected of a score that has not seen these ratings."
+            f"{above}, as a metric can: two groups differ by the noise of both, a metric and one group by that of one."
         )
 
     @property
@@ -74,7 +75,7 @@ class Headline:
         if ends is not None:
             return (
                 "The interval is over items. If raters are drawn anew as well, resamples lie from "
-                f"{decimals(ends[0])} to {decimals(ends[1])}; their noise pulls these towards 0."
+                f"{decimals(ends[0])} to {decimals(ends[1])}: drawing adds noise, which lowers agreement."
             )
         return (
             "" if self.best.estimate.over_items is None else "The interval is over items: other raters may differ more."
@@ -99,6 +100,8 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         levels=_levels(levels, best),
         copies=copies_in_words(result),
         trained=trained_sentence(study, best.row),
+        agreement=agreement_sentence(result, best.index),
+        apart=shown_apart(result, best.row.label),
     )
 
 

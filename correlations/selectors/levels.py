@@ -29,6 +29,10 @@ CARRIES = 0.15  # a change of Pearson's r from which one system is said to carry
 FEW_SYSTEMS = 8  # below, even a coefficient of 0.7 may be chance: its p is above 0.05
 FEWEST_SYSTEMS = 4  # below, a line goes through the systems nearly by itself, and no range says what others give
 SIGNIFICANT = 0.05
+ONE_BLEU = (
+    "Of one output BLEU is BLEU+1, as sBLEU is: one is added to the counts of longer n-grams. The smoothing in BLEU’s "
+    "signature is that of units and systems."
+)
 MOST_NAMED = 4  # in a list of the rows within the best one's range
 SCALED = {
     BY_RANGE: "lowest and highest score on the ends of the scale",
@@ -164,10 +168,12 @@ class LevelsReport:
             values = tuple(estimate.value for estimate in row.all_outputs.coefficients.values())
             if any(value is not None for value in values):
                 by_values.setdefault(values, []).append(row.row.label)
-        equal = [" and ".join(dict.fromkeys(labels)) for labels in by_values.values() if len(set(labels)) > 1]
+        equal = [list(dict.fromkeys(labels)) for labels in by_values.values() if len(set(labels)) > 1]
         if not equal:
             return ""
-        return f"Equal rows: {'; '.join(equal)} give each single output the same score, and differ over systems alone."
+        rows = "; ".join(" and ".join(labels) for labels in equal)
+        said = f"Equal rows: {rows} give each single output the same score, and differ over units and systems alone."
+        return f"{said} {ONE_BLEU}" if any({"BLEU", "sBLEU"} <= set(labels) for labels in equal) else said
 
     @property
     def over_outputs(self) -> str:

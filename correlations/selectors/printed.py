@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.core.charts import Spec
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted
 from correlations.documents.model import (
     Block,
     Bullets,
@@ -21,13 +21,13 @@ from correlations.results.report import Report, StudyDocument
 from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
-from correlations.selectors.ceilings import ANOTHER_GROUP, FROM_HALVES, ceiling_sentence, too_good_sentence
+from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.metrics import tokens_sentence
 from correlations.selectors.stand_in_words import stand_in_paragraph
-from correlations.selectors.system_ranges import ranges_grids
+from correlations.selectors.system_ranges import ranges_blocks
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
@@ -35,6 +35,9 @@ from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
+BESIDE = 300  # of one that stands beside another
+LOW = 200  # the height of a chart that may have to begin a page, which leaves little of the page before empty
+OF_LINES = 240  # of one with names of lines, which need room below each other
 
 
 def printed_report(study: Study, result: StudyResult, document: StudyDocument) -> Document:
@@ -42,10 +45,10 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     best = reports.best_row(result)
     sections = (
         Section("Correlation with human ratings", _correlations(study, result, best)),
-        Section("Is one metric better than another?", _comparisons(result)),
+        Section("Is one metric better than another?", _comparisons(study, result)),
         Section(
             "How far do raters agree with each other?",
-            (Paragraph(ceiling_sentence(result)), tables.ceiling_grid(result)),
+            (Paragraph(ceiling_sentence(result)), *filter(None, [tables.ceiling_grid(result)])),
         ),
         Section(
             "Does the metric rank systems as raters do?",
@@ -79,20 +82,18 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.carried]
-    return " ".join(filter(None, [*sentences, headline.copies, too_good_sentence(result), tokens]))
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.apart]
+    further = [headline.carried, headline.copies, too_good_sentence(result), tokens]
+    return " ".join(filter(None, [*sentences, *further]))
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:
-    """Return what the study's page says below the answer: other raters, the human ceiling, other questions."""
+    """Return what the study's page says below the answer: other raters, how far these agree, other questions."""
     headline = study_headline(study, result)
     if headline is None:
         return ""
-    best, sentences = headline.best, [headline.raters]
-    if best.ceiling is not None:
-        reached = decimals(best.ceiling)
-        sentences += [f"{ANOTHER_GROUP} {reached}, the human ceiling: {FROM_HALVES}.", headline.ceiling_note]
-    return " ".join(filter(None, [*sentences, headline.outputs, headline.levels]))
+    sentences = headline.raters, headline.agreement, headline.ceiling_note, headline.outputs, headline.levels
+    return " ".join(filter(None, sentences))
 
 
 def _ahead(headline: Headline) -> str:
@@ -133,12 +134,15 @@ def _chart(result: StudyResult, name: str, caption: str) -> Chart:
     return drawn_chart(name, caption, light, dark)
 
 
-def drawn_chart(name: str, caption: str, light: Spec | None, dark: Spec | None) -> Chart:
-    """Return a chart without its title, which the caption replaces."""
+def drawn_chart(
+    name: str, caption: str, light: Spec | None, dark: Spec | None, *, width: int = WIDTH, height: int = 0
+) -> Chart:
+    """Return a chart without its title, which the caption replaces, of its own height unless another is given."""
+    size = {"width": width, **({"height": height} if height else {})}
     sides = []
     for spec in (light, dark):
         shown = {key: value for key, value in (spec or {}).items() if key != "title"}
-        sides.append({**shown, "width": WIDTH, "config": {**shown["config"], "autosize": {"type": "pad"}}})
+        sides.append({**shown, **size, "config": {**shown["config"], "autosize": {"type": "pad"}}})
     return Chart(name, caption, str(sides[0].get("description", caption)), light=sides[0], dark=sides[1])
 
 
@@ -151,7 +155,7 @@ def _correlations(study: Study, result: StudyResult, best: reports.BestRow | Non
     return _chart(result, "forest", caption), *said, first, *others
 
 
-def _comparisons(result: StudyResult) -> tuple[Block, ...]:
+def _comparisons(study: Study, result: StudyResult) -> tuple[Block, ...]:
     grid = tables.comparison_grid(result)
     if grid is None:
         return ()
@@ -159,7 +163,8 @@ def _comparisons(result: StudyResult) -> tuple[Block, ...]:
     different = reports.n_significant(result)
     verb = "is" if different == 1 else "are"
     sentence = (
-        f"{different:,} of {counted(n, 'difference')} between two metrics {verb} significant after the correction."
+        f"Over {reports.units_of(study)}, {different:,} of {counted(n, 'difference')} between two metrics {verb} "
+        "significant after the correction."
     )
     return Paragraph(sentence), grid
 
@@ -172,11 +177,11 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
         sides = [systems_figure(result, best.index, theme) for theme in ("light", "dark")]
         if sides[0] is not None:
             caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
-            drawn.append(drawn_chart("systems", caption, *sides))
+            drawn.append(drawn_chart("systems", caption, *sides, height=LOW))
     equal = "" if report is None else report.equal_rows
     sentences = " ".join(filter(None, [levels_sentence(result), equal]))
     over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
-    return Paragraph(sentences), *over_systems, *ranges_grids(result), *drawn, *over_outputs
+    return Paragraph(sentences), *over_systems, *ranges_blocks(result), *drawn, *over_outputs
 
 
 def _sweeps(result: StudyResult) -> Iterator[Block]:
@@ -185,8 +190,13 @@ def _sweeps(result: StudyResult) -> Iterator[Block]:
         yield Paragraph(
             f"How each metric’s correlation changes with these settings, in {counted(len(drawn), 'chart')}."
         )
+    width = BESIDE if len(drawn) > 1 else WIDTH
     for name, title, references in drawn:
-        yield _chart(result, name, f"{title}: {result.lead.label}, the mean over assignments. {references}")
+        light, dark = (reports.figure(result, name, theme=theme) for theme in ("light", "dark"))
+        grey = reports.unnamed_lines(result, name)
+        others = f" In grey: {', '.join(grey)}." if grey else ""
+        caption = f"{title}: {result.lead.label}, the mean over assignments. {references}{others}"
+        yield drawn_chart(name, caption, light, dark, width=width, height=OF_LINES)
 
 
 def _left_out(result: StudyResult) -> Iterator[str]:
@@ -239,7 +249,7 @@ def _reproduction(study: Study, result: StudyResult, document: StudyDocument) ->
         Paragraph("Signatures of the rows:"),
         Bullets(tuple(metrics)),
         Paragraph("The specification:"),
-        Code(by_field(document.specification)),
+        Code(by_field(document.specification), columns=2),
     )
 
 
@@ -252,6 +262,12 @@ def imported_notes(study: Study, result: StudyResult) -> list[tuple[str, str]]:
 
 
 def by_field(specification: Mapping[str, Any]) -> str:
-    """Return a specification as JSON, a field on each line."""
-    fields = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in specification.items())
+    """Return a specification as JSON, a field on each line, and of a list of metrics each."""
+    fields = (f"  {json.dumps(name)}: {_on_lines(value)}" for name, value in specification.items())
     return "{\n" + ",\n".join(fields) + "\n}"
+
+
+def _on_lines(value: Any) -> str:
+    if not isinstance(value, list) or not any(isinstance(each, dict) for each in value):
+        return json.dumps(value, ensure_ascii=False)
+    return "[\n" + ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in value) + "\n  ]"

@@ -71,7 +71,7 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
     columns = (
         METRIC,
         REFERENCES,
-        *_numbers(entry.symbol, "over items", "items, raters", "as in 2015", "raters", "N", "items"),
+        *_numbers(entry.symbol, "over items", "items, raters", "Fisher's z", "other raters", "N", "items"),
     )
     rows, reasons, order = [], [], rows_in_order(result)
     for row, ceiling in ((result.rows[index], result.ceilings[index]) for index in order):
@@ -94,9 +94,10 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
     caption = (
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
         f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
-        "and as published in 2015 (Fisher's z, every observation counted as independent). Over items and "
+        "and Fisher's z as published in 2015 (every observation counted as independent). Over items and "
         "raters: the middle 95% of resamples, which noise pulls towards 0. "
-        "Raters: how far another group of as many raters is estimated to agree. N: observations in one assignment."
+        "Other raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
+        f"Rows, here and in every other table: the highest {result.lead.symbol} over units first."
     )
     best_row = None if best is None else order.index(best)
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
@@ -107,6 +108,9 @@ def comparison_grid(result: StudyResult) -> Grid | None:
     shown = comparisons_worth_showing(result)
     if not shown:
         return None
+    names_of = [(row.label, row.subset_label) for row in (result.rows[index] for index in rows_in_order(result))]
+    places = {name: place for place, name in reversed(list(enumerate(names_of)))}
+    shown = sorted(shown, key=lambda each: sorted(places.get(side, len(places)) for side in each[0].sides()))
     symbol = result.lead.symbol
     of_values = _numbers("items", symbol, f"{symbol}, second", "difference", "95%", "p", "p, Holm")
     columns = (Column("Compared"), REFERENCES, *of_values)
@@ -133,7 +137,11 @@ def comparison_grid(result: StudyResult) -> Grid | None:
     return Grid("comparisons", caption, columns, tuple(rows), tuple(notes))
 
 
-def ceiling_grid(result: StudyResult) -> Grid:
+def ceiling_grid(result: StudyResult) -> Grid | None:
+    """Return how far raters agree, beside each metric; None where that is not known of any."""
+    known = [human for row in result.ceilings for human in row.coefficients.values()]
+    if all(human.ceiling is None and human.one_rater is None for human in known):
+        return None
     units, outputs = ("metric, units", "halves", "all raters", "reached"), ("one rater", "metric instead", "raters")
     columns = (METRIC, REFERENCES, Column(""), *_numbers(*units, *outputs))
     rows, reasons = [], []
@@ -191,7 +199,8 @@ def stand_in_grid(result: StudyResult) -> Grid:
     beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "lead", "p", "ratings saved")
     columns = (METRIC, REFERENCES, Column("stands in"), *_numbers(*beaten), *_numbers(*others))
     rows, reasons = [], []
-    for each in stand_in_candidates(result, IN_PLACE_OF):
+    order = rows_in_order(result)
+    for each in sorted(stand_in_candidates(result, IN_PLACE_OF), key=lambda each: order.index(each.index)):
         margin, worth = each.margin, each.worth
         rows.append(
             (
@@ -224,7 +233,8 @@ def level_grids(result: StudyResult) -> list[Grid]:
     if report is None:
         return []
     over_systems, over_outputs, system_reasons, output_reasons = [], [], [], []
-    for each in report.rows:
+    order = rows_in_order(result)
+    for each in sorted(report.rows, key=lambda each: order.index(each.index)):
         lead, within, outputs = each.lead, each.within_items.coefficients, each.all_outputs
         others = [each.system.coefficients[key].value for key in ("spearman", "kendall")]
         without = each.system.without

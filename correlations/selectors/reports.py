@@ -9,7 +9,7 @@ from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import card, counted
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.charts.observations import observation_scatter
-from correlations.charts.sweeps import AXES, Kind, sweep_chart
+from correlations.charts.sweeps import AXES, MOST_LINES_NAMED, Kind, sweep_chart
 from correlations.models import ParameterStudy, Study
 from correlations.results.study import (
     NO_REFERENCES,
@@ -30,6 +30,7 @@ from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import with_settings
 from metrics.selectors.copies import Copies, percent_of
 from metrics.selectors.predictions import CROSS_VALIDATED
+from metrics.templatetags.report import percent
 
 NAN = float("nan")
 SIGNIFICANT = 0.05
@@ -39,6 +40,7 @@ MOST_RIVALS = 4  # before the lead sentence counts them
 UNITS_COMPARE = "over larger ones coefficients are usually higher"  # why studies with other units do not compare
 IN_COLOUR = 6  # lines that differ enough to be read in one chart
 SWEPT: Mapping[str, str] = {"threshold": "thresholds", "unit_size": "unit sizes", "order": "orders of n-grams"}
+NEARLY_ALL = 0.9  # share of a row's scores without a match of every n-gram length, from which the page says so
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
 
 
@@ -258,6 +260,11 @@ def metrics_in_colour(result: StudyResult) -> list[str]:
     return sorted(best, key=lambda label: -best[label])[:IN_COLOUR]
 
 
+def units_of(study: Study) -> str:
+    """Return what the study's coefficients are over, as part of a sentence."""
+    return f"units of {counted(study.specification['unit_size'], 'item')}"
+
+
 @dataclass(frozen=True)
 class ClampedRow:
     row: StudyRow
@@ -275,7 +282,25 @@ def clamped_rows(result: StudyResult) -> list[ClampedRow]:
     return sorted(rows, key=lambda each: -each.row.clamped.share)
 
 
-def sweeps_to_draw(result: StudyResult) -> list[tuple[str, str, str]]:
+def clamped_sentences(result: StudyResult) -> list[str]:
+    """Return which rows have next to no score with a match of every n-gram length, and what that means."""
+    said: dict[tuple[str, bool], list[str]] = {}
+    for each in result.rows:
+        if each.clamped.share >= NEARLY_ALL:
+            name = f"{with_settings(each.label, each.signature)}, {row_references(each)}"
+            said.setdefault((percent(each.clamped.share), each.smoothed), []).append(name)
+    return [
+        f"{'; '.join(names)}: {share} of the scores lack a match of some n-gram length. "
+        + (
+            "Smoothing makes them small instead of 0, so that it decides more than the texts do."
+            if smoothed
+            else "They count as 0, so that this metric cannot tell outputs apart here."
+        )
+        for (share, smoothed), names in said.items()
+    ]
+
+
+def sweeps_to_draw(result: StudyResult) -> list[tuple[Kind, str, str]]:
     """Return the name, title and caption of each sweep that has a point to draw."""
     whole = copies(result) if circularity_to_show(result) else []
     copied = (
@@ -392,17 +417,32 @@ def _sorting(value: float | None) -> float:
 
 
 def _sweep_figure(result: StudyResult, kind: Kind, sweep: Sweep, theme: Theme) -> Spec:
-    best = metrics_in_colour(result)
     series = {each.label: [number(result.lead_value(point)) for point in each.points] for each in sweep.series}
-    in_colour = None
-    if len(series) > IN_COLOUR:
-        named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
-        in_colour = [label for label in series if label in best or label in named][:IN_COLOUR]
     label = result.lead.label
     settings = "" if kind == "order" else settings_in_words(result)
+    in_colour = _in_colour(result, sweep)
     return sweep_chart(
         sweep.points, series, kind=kind, coefficient=label, settings=settings, theme=theme, in_colour=in_colour
     )
+
+
+def _in_colour(result: StudyResult, sweep: Sweep) -> list[str] | None:
+    """Return the lines of a sweep that are in colour; None if all are."""
+    labels = [each.label for each in sweep.series]
+    if len(labels) <= IN_COLOUR:
+        return None
+    best = metrics_in_colour(result)
+    named = {label.split(" (")[0] for label in best}  # two orders of one metric are one line of the order sweep
+    return [label for label in labels if label in best or label in named][:IN_COLOUR]
+
+
+def unnamed_lines(result: StudyResult, kind: Kind) -> list[str]:
+    """Return the lines of a sweep's chart that have no name in it."""
+    sweep = drawn_sweep(result, kind)
+    if sweep is None or len(sweep.series) <= MOST_LINES_NAMED:
+        return []
+    coloured = _in_colour(result, sweep) or []
+    return [each.label for each in sweep.series if each.label not in coloured]
 
 
 def _scatter(result: StudyResult, index: int, theme: Theme) -> Spec | None:

@@ -336,7 +336,8 @@ def significance_sentence(result: StudyResult) -> str:
     if shown is None or shown.best is None or shown.reason:
         return f"No two rows are tested: {shown.reason if shown else 'there are none'}."
     n_pairs = counted(len(shown.by_places), "pair")
-    return f"Over {shown.over}, {shown.n_different:,} of {n_pairs} of rows differ significantly: {cluster_text(shown)}."
+    over = "single outputs, not units" if shown.level == OUTPUTS else shown.over
+    return f"Over {over}, {shown.n_different:,} of {n_pairs} of rows differ significantly: {cluster_text(shown)}."
 
 
 def cluster_text(shown: Contest) -> str:

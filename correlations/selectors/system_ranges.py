@@ -1,18 +1,21 @@
 """What other items, systems and raters would make of correlations over systems: sentences, and printed tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotation.core.numbers import counted, decimals
-from correlations.documents.model import Column, Grid
+from annotation.core.prose import enumerated
+from correlations.documents.model import Column, Grid, Paragraph
 from correlations.results.common import Ends
 from correlations.results.levels import SystemEstimate, SystemLevel
 from correlations.results.study import StudyResult
 from correlations.selectors.levels import FEWEST_SYSTEMS, LEAD, LevelsReport, RowOfLevels, levels_report
 from correlations.selectors.printed_tables import METRIC, REFERENCES, interval, names, number
+from correlations.selectors.reports import rows_in_order
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
+WHOLE = 1.995  # from this width on an interval is printed as [−1.00, 1.00]
 FEW_RATERS = 5  # below, drawn raters say little of others
 
 
@@ -77,18 +80,44 @@ def raters_note(level: SystemLevel) -> str:
     return ""
 
 
+def ranges_blocks(result: StudyResult) -> list[Grid] | list[Paragraph]:
+    """Return the printed tables, or the sentence that stands for them where no interval over systems says anything."""
+    levels = levels_report(result, None)
+    if levels is None or not (grids := ranges_grids(result)):
+        return []
+    estimates = [estimate for row in levels.rows for estimate in row.system.coefficients.values()]
+    drawn = [
+        ends for estimate in estimates for ends in (estimate.over_systems, estimate.over_items_and_systems) if ends
+    ]
+    if levels.n_systems >= FEWEST_SYSTEMS and any(ends[1] - ends[0] < WHOLE for ends in drawn):
+        return grids
+    symbols = enumerated([entry.symbol for entry in _stored(result)])
+    return [
+        Paragraph(
+            f"Other systems could give any agreement: over {counted(levels.n_systems, 'system')} the 95% intervals of "
+            f"{symbols} for other systems go from −1 to 1 whatever the metric, and are not printed. The JSON report "
+            "has them, and those for other items and other raters."
+        )
+    ]
+
+
 def ranges_grids(result: StudyResult) -> list[Grid]:
-    """Return a printed table for each coefficient, the leading one first; none if nothing was drawn anew."""
+    """Return a printed table for each coefficient, the leading one first; none if nothing was drawn anew.
+
+    Rows are in the order of the report's other tables; what is said below all of them is said below the first.
+    """
     levels = levels_report(result, None)
     if levels is None:
         return []
+    order = rows_in_order(result)
     reports = [ranges_report(result, levels, entry.key) for entry in _stored(result)]
-    return [_grid(report) for report in reports if report is not None]
+    grids = [_grid(report, order) for report in reports if report is not None]
+    return [*grids[:1], *(replace(each, notes=()) for each in grids[1:])]
 
 
-def _grid(report: RangesReport) -> Grid:
+def _grid(report: RangesReport, order: Sequence[int]) -> Grid:
     rows, notes = [], []
-    for each in report.rows:
+    for each in sorted(report.rows, key=lambda each: order.index(each.of.index)):
         estimate = each.estimate
         ranges = (
             estimate.over_items,

@@ -1,7 +1,7 @@
 """Charts, download menus and progress of a study, with their addresses."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,6 +19,7 @@ from correlations.results.study import Comparison, StudyResult, StudyRow
 from correlations.selectors import reports
 from correlations.selectors import trained as trained_selectors
 from correlations.selectors.changes import changes_since, same_texts
+from correlations.selectors.metrics import Offered
 from correlations.selectors.stated_scales import studies_of_run
 from correlations.selectors.tuned import MARK, WHY
 from correlations.selectors.verifications import is_equal, latest_verification, outcome_sentence
@@ -179,6 +180,18 @@ def report_menu(context: Context) -> dict[str, Any]:
     ]
     is_study = isinstance(context["study"], Study)
     return {"files": files, "specification_url": _address(context, "specification") if is_study else ""}
+
+
+@register.filter
+def choosable(offered: Mapping[str, Sequence[Offered]]) -> list[tuple[str, list[Offered]]]:
+    """Return the groups of metrics with those of each that can be chosen; no group without any."""
+    groups = ((group, [each for each in metrics if not each.missing]) for group, metrics in offered.items())
+    return [(group, metrics) for group, metrics in groups if metrics]
+
+
+@register.filter
+def not_choosable(offered: Mapping[str, Sequence[Offered]]) -> list[Offered]:
+    return [each for metrics in offered.values() for each in metrics if each.missing]
 
 
 @register.filter

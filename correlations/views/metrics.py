@@ -19,8 +19,6 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, PairUnits, RowPair, StudyResult, StudyRow
 from correlations.selectors import level_tables, reports, sensitivity_tables, significance_tables, tables
 from correlations.selectors.ceilings import (
-    ANOTHER_GROUP,
-    FROM_HALVES,
     ceiling_cells,
     ceiling_lines,
     ceiling_sentence,
@@ -57,7 +55,9 @@ def _form(request: MemberRequest, dataset: Dataset, release: Release | None) -> 
         without=without,
         settings=request.GET.get("settings", ""),
     )
-    return form, context
+    if (run := whole_number(request, "run")) is not None:
+        form.tick_only(run)
+    return form, context | {"only_run": run}
 
 
 def _like(request: MemberRequest) -> Study | None:
@@ -96,8 +96,6 @@ def _report(study: Study, result: StudyResult) -> Context:
         "methods": study_methods(study, result),
         "headline": (headline := study_headline(study, result)),
         "best": headline and headline.best,
-        "another_group": ANOTHER_GROUP,
-        "from_halves": FROM_HALVES,
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
@@ -122,6 +120,8 @@ def _report(study: Study, result: StudyResult) -> Context:
         "any_imported": any(reports.is_imported(row) and not reports.is_predicted(row) for row in result.rows),
         "many_metrics": len(study.specification["metrics"]) > reports.IN_COLOUR,
         "clamped": reports.clamped_rows(result),
+        "clamped_sentences": reports.clamped_sentences(result),
+        "units": reports.units_of(study),
         "settings_note": settings_note(result, study.specification),
         "forest_caption": reports.forest_caption(result),
         "sweeps_title": reports.sweeps_title(result),

@@ -5,6 +5,8 @@ import pytest
 from django import forms
 from django.template.loader import render_to_string
 
+from annotation.templatetags.components import show_all
+
 
 def text_of(name, **context):
     """The words a reader sees, without markup and surplus white space."""
@@ -70,3 +72,10 @@ def test_import_errors_name_line_field_found_and_accepted():
 
     assert "17 rating &lt;6&gt; 1 to 5" in text
     assert text.endswith("… and 3 more lines with errors.")
+
+
+def test_no_table_hides_a_single_row() -> None:
+    for first, count in ((6, 6), (6, 7), (10, 11)):
+        assert not show_all(count, "rows", first=first)["is_long"]
+    for first, count in ((6, 8), (10, 12)):
+        assert show_all(count, "rows", first=first)["is_long"]

@@ -71,7 +71,8 @@ def test_every_place_shows_what_the_raters_reach(world: World, viewer, as_user) 
     (bleu, _) = csv.DictReader(io.StringIO(b"".join(client.get(address + "rankings.csv").streaming_content).decode()))
     assert float(bleu["epsilon"]) == result.worth[0].ranking.epsilon
     assert ceiling_sentence(result) in page.replace("&#x27;", "'")
-    assert 'the <a href="#ceilings">human ceiling</a>' in page
+    assert "Another group of as many raters would agree with these at about ρ = " in page.split("report-lead")[1]
+    assert f": a rough estimate, from {result.rows[0].items} items." in page
     drawn = figure(result, "forest", theme="light")
     assert drawn is not None
     assert "Another group of raters is estimated to agree" in drawn["description"]
@@ -108,9 +109,16 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert headline(0.36).doubts[0] == "It may have seen these ratings."
     assert "expected" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
-    assert headline(0.6).ceiling_note.startswith("Oracle lies above that estimate: noise can put it too low")
+    assert headline(0.6).ceiling_note.startswith("Oracle lies above that, as a metric can: two groups")
     assert headline(0.8).ceiling_note == ""
     assert "resamples lie from 0.34 to 0.66" in headline(0.8).raters
+    assert headline(0.36).agreement.startswith(
+        "Another group of as many raters would agree with these at about ρ = 0.36"
+    )
+    sure = replace(CEILING, one_rater=0.29, one_rater_ends=(0.104, 0.476))
+    of_lead = result.ceilings[0].coefficients | {"spearman": sure}
+    of_first = replace(result, ceilings=(replace(result.ceilings[0], coefficients=of_lead), *result.ceilings[1:]))
+    assert "agrees with the others at ρ = 0.29, 95% interval [0.10, 0.48]." in ceiling_sentence(of_first)
     shown = [ceiling_cells(with_ceiling(value), 1)[0].reached_in_words for value in (0.36, 0.6, 0.8)]
     assert shown == ["more than expected", "above", "85 %"]
     (card,) = study_findings(study.project, 1)  # its ratings are the scores

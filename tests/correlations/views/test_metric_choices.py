@@ -123,7 +123,7 @@ def test_a_report_of_many_metrics_shows_comparisons_with_the_best_and_six_colour
         assert figure(result, name, theme="dark") is not None
     page = as_user(viewer).get(reverse("correlations:study-detail", args=[many.project.slug, many.pk]))
     html = page.content.decode()
-    assert html.count("table-cards is-tight table-whole") == html.count("table-whole") == 4  # a phone shows cards
+    assert html.count("table-cards is-tight table-whole") == html.count("table-whole") == 5  # a phone shows cards
     assert "of which this table shows the significant ones, those with the best metric" in page.content.decode()
     assert "its coefficients are of the score with its sign turned" in page.content.decode()
     for row in (number for number, row in enumerate(result.rows) if row.subset_label != "single"):
@@ -141,12 +141,18 @@ def test_a_pair_agrees_on_a_negated_metric_if_the_lower_score_is_rated_higher(
         assert (agree == "agree") == (each.score * each.rating < 0)
 
 
-def test_lines_without_colour_have_no_label() -> None:
-    series = {f"M{n}": [0.1 * n, 0.1] for n in range(8)}
-    spec = sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=["M1", "M2"])
-    names = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
-    assert {row["metric"] for row in spec["datasets"][names["data"]["name"]]} == {"M1", "M2"}
-    for wrong in (["M9"], list(series)):
+def test_of_many_lines_those_without_colour_have_no_label() -> None:
+    series = {f"M{n}": [0.1 * n - 0.5, 0.1] for n in range(11)}
+
+    def named(series: dict[str, list[float]]) -> set[str]:
+        spec = sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=["M1", "M2"])
+        names = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "text")
+        return {row["metric"] for row in spec["datasets"][names["data"]["name"]]}
+
+    assert named(series) == {"M1", "M2"}
+    del series["M10"]
+    assert named(series) == set(series), "ten names fit"
+    for wrong in (["M10"], list(series)):
         with pytest.raises(ValueError, match=r"in_colour names|at most 6"):
             sweep_chart([1, 2], series, kind="order", coefficient="Spearman’s ρ", in_colour=wrong)
 

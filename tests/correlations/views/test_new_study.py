@@ -17,7 +17,8 @@ from annotation.models import (
     System,
 )
 from annotation.overview.closing import ways_on
-from correlations.forms.studies import AS_SCORED, StudyForm
+from correlations.forms.studies import AS_SCORED, StudyForm, proposed_name
+from correlations.models import Study
 from correlations.selectors.run_settings import settings_of_runs
 from correlations.services.studies import study_create
 from metrics.models import ScoreRun
@@ -28,6 +29,7 @@ from metrics.selectors.leaderboard import compared_runs, leaderboard
 from metrics.services.runs import score_run_create, score_run_execute
 from tests.annotation.worlds.rated import make_campaign, rate
 from tests.correlations.services.test_any_metric import make_imported_run
+from tests.correlations.views.test_pages import form_data
 from tests.metrics.runs import finished_run
 from tests.metrics.trained import models_dir, trained_model  # noqa: F401
 from tests.metrics.world import World
@@ -215,7 +217,7 @@ def test_a_study_has_the_settings_of_one_click_whatever_was_scored_before(world:
     assert changed.settings_note == (
         "Every ticked metric has the order, tokeniser and case chosen below, not its usual ones."
     )
-    refused = StudyForm(sent(after, metrics=names, name=""), dataset=world.dataset)
+    refused = StudyForm(sent(after, metrics=names, subsets=""), dataset=world.dataset)
     assert refused.errors
     assert refused.settings_note == after.settings_note
 
@@ -277,3 +279,37 @@ def test_a_study_like_another_ticks_the_imported_scores_of_that_study_alone(worl
 
     assert f"run:{used.number}" in ticked
     assert f"run:{other.number}" not in ticked
+
+
+def test_a_study_without_a_name_is_named_after_its_metrics_as_the_form_proposes(
+    world: World, manager, as_user, monkeypatch
+) -> None:
+    monkeypatch.setattr("correlations.tasks.execute.delay", lambda _: None)
+    client, url = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    form = client.get(url).context["form"]
+    assert form.fields["name"].widget.attrs["placeholder"] == "BLEU and 2 more, on Cats"
+
+    for metrics, orders in ((["bleu", "chrf"], (2, 3)), (["bleu", "chrf", "ter"], (2,))):
+        for order in orders:
+            client.post(url, form_data(world, name="", metrics=metrics, order=order))
+    names = Study.objects.order_by("pk").values_list("name", flat=True)
+    assert list(names) == ["BLEU and chrF, on Cats", "BLEU and chrF, on Cats (2)", "BLEU and 2 more, on Cats"]
+    assert proposed_name(world.dataset, ["x" * 130]) == "x" * 120
+
+
+def test_from_the_page_of_a_judge_that_judge_alone_is_ticked(world: World, manager, as_user) -> None:
+    run, other = make_imported_run(world), make_imported_run(world, lowest=1.0, highest=5.0)
+    client, url = as_user(manager), reverse("correlations:study-create", args=[world.project.slug])
+    page = client.get(reverse("metrics:run-detail", args=[world.project.slug, run.number])).content.decode()
+    way = f"{url}?dataset={world.dataset.pk}&amp;run={run.number}"
+    assert way in page
+
+    shown = client.get(way.replace("&amp;", "&"))
+    assert shown.context["form"].metrics_chosen == [f"run:{run.number}"]
+    html = shown.content.decode()
+    assert f'<input type="hidden" name="run" value="{run.number}">' in html, "it stays with another choice of texts"
+    assert "is ticked, since you came from it." in html
+    assert "metrics that cannot be chosen here, and why</summary>" in html
+    assert " disabled" not in html.split('class="field metric-choices')[1].split("</fieldset>\n")[0]
+    for number in (0, 99):  # no run of this data set
+        assert f"run:{other.number}" in client.get(f"{url}?run={number}").context["form"].metrics_chosen

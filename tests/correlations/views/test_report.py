@@ -30,6 +30,7 @@ from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.views.metrics import _agree
 from metrics.scoring.settings import with_settings
+from metrics.templatetags.report import percent
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.correlations.views.conftest import SMALL
 from tests.correlations.views.test_pages import address, body, form_data
@@ -292,9 +293,11 @@ def test_only_a_metric_without_smoothing_counts_scores_as_0(study: Study, viewer
     study.save()
     assert words in (page := client.get(at).content.decode())
     assert "Clamped" not in page
-    assert "of unit scores, smoothed; most for" in " ".join(
-        client.get(address(study, "study-detail", {"pk": True})).content.decode().split()
-    )
+    page = " ".join(client.get(address(study, "study-detail", {"pk": True})).content.decode().split())
+    assert "of unit scores, smoothed; most for" in page
+    words = f"{percent(0.98)} of the scores lack a match of some n-gram length. Smoothing makes them small instead of 0"
+    assert f': {words}, so that it decides more than the texts do. <a href="#without-a-match">Why</a>' in page
+    assert 'id="without-a-match"' in page
 
 
 def test_units_too_few_for_a_conclusion_are_not_drawn_and_the_caption_says_so(study: Study) -> None:

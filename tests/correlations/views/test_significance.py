@@ -146,6 +146,9 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
     assert refused.status_code == 404
     report = client.get(address(study, "study-detail")).content.decode()
     assert significance_sentence(study.read_result()).replace("'", "&#x27;") in report
+    assert f"Over units of {study.specification['unit_size']} items, " in report
+    some = replace(study.read_result(), comparisons=study.read_result().comparisons[1:])  # then outputs are tested
+    assert significance_sentence(some).startswith("Over single outputs, not units, ")
     assert address(study) in report
     result = study.read_result()
 
