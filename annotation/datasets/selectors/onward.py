@@ -1,0 +1,37 @@
+"""What the file of a data set still holds once its texts are imported."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.core.prose import enumerated
+from annotation.datasets.services.drafts import NUMBERS
+from annotation.datasets.services.records import PARQUET
+from annotation.models import Dataset, DatasetImport, JobState
+
+MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class NumbersLeft:
+    """Fields of numbers that the import of the texts left out, and the number of that import, which has the file."""
+
+    filename: str
+    names: list[str]
+    source: int
+
+    @property
+    def listed(self) -> str:
+        return enumerated(self.names, MOST_NAMED)
+
+
+def numbers_left(dataset: Dataset, source: DatasetImport | None) -> NumbersLeft | None:
+    """Return the numbers of the data set's file that may be ratings; None if ratings or scores of it are imported."""
+    names = source.options.get(NUMBERS) if source else None
+    if source is None or not names or source.file_format == PARQUET:  # which holds no ratings
+        return None
+    project: Any = dataset.project  # the app above holds score runs
+    if dataset.rating_imports.filter(filename=source.filename, state=JobState.DONE).exists():
+        return None
+    if project.score_runs.filter(dataset=dataset, report__imported__file=source.filename).exists():
+        return None
+    return NumbersLeft(source.filename, names, source.pk)
