@@ -46,7 +46,8 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             same = same_scores_note(project, headline.best.row.run)
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs, same]))
             tokens = tokens_of_row(study, headline.best.row)
-            yield Finding("Study", at, text, _with_changes(study, _sure(result, headline, tokens)), url)
+            sure = _with_changes(study, _sure(result, headline, tokens))
+            yield Finding("Study", at, text, sure, url, about=study.name)
 
 
 def joint_findings(project: Project, most: int) -> Iterator[Finding]:
@@ -57,7 +58,7 @@ def joint_findings(project: Project, most: int) -> Iterator[Finding]:
             continue
         at: Any = max(study.finished_at for study in compared.studies if study.finished_at)
         url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
-        sure = compared_words.rank_note(compared) or "Compared with no other metric"
+        sure = compared_words.rank_note(compared) or "No metric is compared with another"
         text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
         yield Finding("Study", at, text, sure.removesuffix("."), url)
 
@@ -92,7 +93,7 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
             text = " ".join(filter(None, [text, same_scores_note(project, judge.row.run)]))
-            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=judge.can)
+            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=judge.can, about=study.name)
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
@@ -100,7 +101,9 @@ def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
     doubts = [*filter(None, [headline.copies]), *headline.doubts, *filter(None, [tokens])]
     if doubts:
         return " ".join(doubts).removesuffix(".")
-    return "Differs significantly from the others" if result.comparisons else "Compared with no other metric"
+    if result.comparisons:
+        return f"{headline.metric} differs significantly from each of the others"
+    return f"{headline.metric} was compared with no other metric"
 
 
 def study_setback(project: Project) -> NextStep | None:

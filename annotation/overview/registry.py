@@ -35,7 +35,7 @@ class Picture:
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it.
 
-    The newest that ``leads`` comes first; the newest that ``stays`` is shown, however many are newer.
+    ``about`` is the name of what it is from, if several may say the same. The newest that ``leads`` comes first; the newest that ``stays`` is shown, however many are newer.
     """
 
     kind: str
@@ -45,6 +45,7 @@ class Finding:
     url: str
     leads: bool = False
     stays: bool = False
+    about: str = ""
     picture: Picture | None = None
 
 
