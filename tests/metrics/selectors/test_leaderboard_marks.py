@@ -26,7 +26,7 @@ CLEAR = ((0.4, "best"), (0.3, "tied"), (0.2, ""))
 def test_a_column_in_which_each_system_may_be_the_best_is_named_and_not_marked() -> None:
     mixed = board(column("Raters", *OPEN), column("BLEU", *CLEAR))
     assert [each.is_open for each in mixed.columns] == [True, False]
-    assert open_note(mixed) == "By raters each system may be the best: none of these cells is marked."
+    assert open_note(mixed) == "By the raters each system may be the best: none of these cells is marked."
     assert mixed.marks == {"best", "tied", ""}
     alone = board(column("Raters", *OPEN))
     assert open_note(alone) == "Each system may be the best, by every column: no cell is marked."
