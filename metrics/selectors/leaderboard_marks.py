@@ -32,7 +32,9 @@ def open_note(board: Leaderboard) -> str:
         return ""
     if all(column.is_open for column in tested):
         return "Each system may be the best, by every column: no cell is marked."
-    by = enumerated([f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED)
+    by = enumerated(
+        [f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED
+    )
     return f"By {by} each system may be the best: none of these cells is marked."
 
 
