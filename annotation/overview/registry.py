@@ -35,7 +35,8 @@ class Picture:
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it.
 
-    ``about`` is the name of what it is from, if several may say the same. The newest that ``leads`` comes first; the newest that ``stays`` is shown, however many are newer.
+    ``about`` is the name of what it is from, if several may say the same. The newest that ``leads`` comes first; the
+    newest that ``stays`` is shown, however many are newer.
     """
 
     kind: str

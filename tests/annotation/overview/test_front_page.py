@@ -73,8 +73,19 @@ def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user, m
 
 def test_the_last_step_names_a_step_without_a_result(project: Project) -> None:
     rated = Counts(
-        datasets=1, campaigns=1, open=0, complete=0, to_reopen=0, closed=1, of_references=0,
-        answers=9, left_out=0, releases=0, runs=2, references=True, studies=0,
+        datasets=1,
+        campaigns=1,
+        open=0,
+        complete=0,
+        to_reopen=0,
+        closed=1,
+        of_references=0,
+        answers=9,
+        left_out=0,
+        releases=0,
+        runs=2,
+        references=True,
+        studies=0,
     )
     assert next_step(project, rated).action == "Start a study", "one of outputs needs no weights"
     without_weights = next_step(project, rated._replace(studies=1))
