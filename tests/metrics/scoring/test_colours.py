@@ -86,6 +86,14 @@ def test_every_metric_has_a_colour_of_its_own_that_can_be_read_and_told_from_any
     assert len({metric_colour(name, theme) for name in usual} & set(colours[len(LABELS) :])) == len(usual)
 
 
+def test_a_metric_has_the_same_hue_on_a_light_and_on_a_dark_surface_and_is_grey_on_none() -> None:
+    for light, dark in [*OF_METRICS.values(), *OF_OTHERS]:
+        (_, a, b), (_, a2, b2) = cielab(light), cielab(dark)
+        turned = (np.degrees(np.arctan2(b, a) - np.arctan2(b2, a2)) + 180) % 360 - 180
+        assert abs(turned) < 10, (light, dark)
+        assert np.hypot(a2, b2) > min(0.55 * np.hypot(a, b), 40), (light, dark)
+
+
 def test_a_metric_keeps_its_colour_in_any_chart_and_variant() -> None:
     blue = metric_colour("BLEU", "light")
     alone = sweep_chart([1, 2], {"BLEU": [0.2, 0.3]}, kind="order", coefficient="ρ")
