@@ -7,6 +7,7 @@ from annotation.core.charts import Spec, Theme, palette, themed
 
 MOST_TICKS = 7  # on the axis of segment scores
 MOST_LABELLED = 11  # bins whose cells have room for their share
+LABELLED = 0.35  # of a colour behind labels, so that they can be read on each
 MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
 
@@ -19,11 +20,13 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
     ticks = _ticks(sorted({entry[end] for entry in histogram for end in ("low", "high")}))
     names = list(dict.fromkeys(entry["system"] for entry in histogram))
-    shades = {
+    is_labelled = len(histogram) <= MOST_LABELLED * systems
+    strongest = mixed(colour, palette(theme).surface, LABELLED) if is_labelled else colour
+    shades: dict[str, Any] = {
         "field": "share",
         "type": "quantitative",
         "title": "Share of segments",
-        "scale": {"range": [palette(theme).surface, colour], "type": "sqrt", "interpolate": "rgb"},
+        "scale": {"range": [palette(theme).surface, strongest], "type": "sqrt", "interpolate": "rgb"},
         "legend": {
             "format": ".0%",
             "orient": "bottom",
@@ -33,7 +36,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
             "labelSeparation": 6,
         },
     }
-    cells = {"mark": {"type": "rect", "cornerRadius": 2}, "encoding": {"color": shades}}
+    cells: dict[str, Any] = {"mark": {"type": "rect", "cornerRadius": 2}, "encoding": {"color": shades}}
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",
@@ -58,28 +61,35 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
             ],
         },
     }
-    if len(histogram) > MOST_LABELLED * systems:
+    if not is_labelled:
         spec["mark"] = cells["mark"]
         spec["encoding"] |= cells["encoding"]
     else:
         shades["legend"] = None  # each cell has its share
         cells["encoding"] |= {side: spec["encoding"].pop(side) for side in ("x", "x2")}
-        spec["layer"] = [cells, _shares(histogram, theme)]
+        spec["layer"] = [cells, _shares(theme)]
     return themed(spec, theme)
 
 
-def _shares(histogram: Sequence[dict[str, Any]], theme: Theme) -> dict[str, Any]:
-    """Return the layer of the shares in the middle of their cells, in the surface's colour on the darkest."""
-    most = max(entry["share"] for entry in histogram)
-    colours = palette(theme)
-    strong = {"test": f"datum.share > {most / 2}", "value": colours.surface}
+def mixed(colour: str, other: str, share: float) -> str:
+    """Return this share of a colour with the rest of another.
+
+    >>> mixed("#000000", "#ffffff", 0.2)
+    '#cccccc'
+    """
+    pairs = ((int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def _shares(theme: Theme) -> dict[str, Any]:
+    """Return the layer of the shares in the middle of their cells."""
     return {
         "transform": [{"calculate": "(datum.low + datum.high) / 2", "as": "middle"}],
         "mark": {"type": "text", "fontSize": 12},
         "encoding": {
             "x": {"field": "middle", "type": "quantitative", "title": "Segment score"},
             "text": {"field": "share", "type": "quantitative", "format": ".0%"},
-            "color": {"condition": strong, "value": colours.ink},
+            "color": {"value": palette(theme).ink},
         },
     }
 

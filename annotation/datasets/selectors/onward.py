@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.core.prose import enumerated
-from annotation.datasets.services.drafts import NUMBERS
-from annotation.datasets.services.records import PARQUET
+from annotation.core.rows import FORMATS
 from annotation.models import Dataset, DatasetImport, JobState
 
+NUMBERS = "numbers"  # the option of an import that names fields of numbers which it left out
 MOST_NAMED = 6
 
 
@@ -27,7 +27,7 @@ class NumbersLeft:
 def numbers_left(dataset: Dataset, source: DatasetImport | None) -> NumbersLeft | None:
     """Return the numbers of the data set's file that may be ratings; None if ratings or scores of it are imported."""
     names = source.options.get(NUMBERS) if source else None
-    if source is None or not names or source.file_format == PARQUET:  # which holds no ratings
+    if source is None or not names or source.file_format not in FORMATS:  # an import of ratings reads these
         return None
     project: Any = dataset.project  # the app above holds score runs
     if dataset.rating_imports.filter(filename=source.filename, state=JobState.DONE).exists():

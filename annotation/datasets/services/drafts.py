@@ -11,12 +11,12 @@ from django.db.models.functions import Now
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_requeue
 from annotation.datasets.mapping.rules import checked_mapping
+from annotation.datasets.selectors.onward import NUMBERS
 from annotation.datasets.services.looking import look_at, numbers_left_out
 from annotation.models import DatasetImport, Job, JobState, Project
 
 AnyImport = TypeVar("AnyImport", bound=Job)
 LOOK = "look"  # the entry of the report of a file that awaits a mapping
-NUMBERS = "numbers"  # the option that names fields of numbers that the import of the texts leaves out
 ASK = "ask"  # the option of an upload whose mapping a person decides: AT_NEED or ALWAYS
 AT_NEED, ALWAYS = "at need", "always"
 UNCONFIRMED_DAYS = 14  # after which a file that awaits confirmation is deleted

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.core.charts import THEMES, palette
 from correlations.charts.sweeps import sweep_chart
-from metrics.charts import system_scores
+from metrics.charts import LABELLED, mixed, system_scores
 from metrics.scoring.colours import OF_METRICS, OF_OTHERS, colour_of, metric_colour
 from metrics.scoring.registry import BUILT_IN
 
@@ -80,6 +80,8 @@ def test_every_metric_has_a_colour_of_its_own_that_can_be_read_and_told_from_any
     colours += [others[THEMES.index(theme)] for others in OF_OTHERS]
 
     assert min(contrast(colour, palette(theme).surface) for colour in colours) >= 4.5  # WCAG's least for text
+    behind = [mixed(colour, palette(theme).surface, LABELLED) for colour in colours]
+    assert min(contrast(colour, palette(theme).ink) for colour in behind) >= 4.5  # of labels in a run's chart
     places = [cielab(colour) for colour in colours]
     assert min(ciede2000(*pair) for pair in combinations(places, 2)) > 14
     usual = ("COMET", "COMET-22", "BLEURT", "BLEURT-20", "BERTScore", "gpt4_judge", "Simulated judge")
