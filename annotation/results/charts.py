@@ -10,7 +10,6 @@ import altair as alt
 
 from annotation.core.charts import SHAPES, Spec, Theme, finish, palette
 from annotation.core.numbers import counted, finite_or_none
-from annotation.results.selectors.sentences import PLAIN_NAMES
 
 if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
@@ -205,7 +204,7 @@ def _systems(verdict: CriterionVerdict) -> alt.Y:
 
 def _of(measure: str, verdict: CriterionVerdict) -> str:
     """Return what an axis shows, with its criterion: one that is called "rating" adds nothing to "mean rating"."""
-    return measure if verdict.criterion.casefold() in PLAIN_NAMES else f"{measure}: {verdict.criterion}"
+    return measure if verdict.criterion.casefold() in ("rating", "ratings") else f"{measure}: {verdict.criterion}"
 
 
 def _height(verdict: CriterionVerdict) -> int:
