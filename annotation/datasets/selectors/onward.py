@@ -25,13 +25,17 @@ class NumbersLeft:
 
 
 def numbers_left(dataset: Dataset, source: DatasetImport | None) -> NumbersLeft | None:
-    """Return the numbers of the data set's file that may be ratings; None if ratings or scores of it are imported."""
+    """Return the numbers of the data set's file that may be ratings, without those imported as scores by their name.
+
+    None if ratings of the file are imported.
+    """
     names = source.options.get(NUMBERS) if source else None
     if source is None or not names or source.file_format not in FORMATS:  # an import of ratings reads these
         return None
     project: Any = dataset.project  # the app above holds score runs
     if dataset.rating_imports.filter(filename=source.filename, state=JobState.DONE).exists():
         return None
-    if project.score_runs.filter(dataset=dataset, report__imported__file=source.filename).exists():
-        return None
-    return NumbersLeft(source.filename, names, source.pk)
+    scored = project.score_runs.filter(dataset=dataset, report__imported__file=source.filename)
+    scorers = set(scored.values_list("parameters__scorer", flat=True))
+    left = [name for name in names if name not in scorers]
+    return NumbersLeft(source.filename, left, source.pk) if left else None
