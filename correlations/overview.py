@@ -44,7 +44,8 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             same = same_scores_note(project, headline.best.row.run)
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs, same]))
             tokens = tokens_of_row(study, headline.best.row)
-            yield Finding("Study", at, text, _with_changes(study, _sure(result, headline, tokens)), url)
+            sure = _with_changes(study, _sure(result, headline, tokens))
+            yield Finding("Study", at, text, sure, url, about=study.name)
 
 
 def joint_findings(project: Project, most: int) -> Iterator[Finding]:
@@ -55,7 +56,7 @@ def joint_findings(project: Project, most: int) -> Iterator[Finding]:
             continue
         at: Any = max(study.finished_at for study in compared.studies if study.finished_at)
         url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
-        sure = compared_words.rank_note(compared) or "Compared with no other metric"
+        sure = compared_words.rank_note(compared) or "No metric is compared with another"
         text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
         yield Finding("Study", at, text, sure.removesuffix("."), url)
 
@@ -92,12 +93,16 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
             text = " ".join(filter(None, [text, same_scores_note(project, row.run)]))
-            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=bool(judge.able))
+            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=bool(judge.able), about=study.name)
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:
     """Return what the headline cannot tell apart, or that it can, and its warnings; ``tokens`` is of its tokeniser."""
-    certain = "Differs significantly from the others." if result.comparisons else "Compared with no other metric."
+    certain = (
+        f"{headline.metric} differs significantly from each of the others."
+        if result.comparisons
+        else f"{headline.metric} was compared with no other metric."
+    )
     warnings = filter(None, [headline.carried, headline.copies, tokens])
     return " ".join([*(headline.doubts or [certain]), *warnings]).removesuffix(".")
 

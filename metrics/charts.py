@@ -6,22 +6,43 @@ from typing import Any
 from annotation.core.charts import Spec, Theme, palette, themed
 
 MOST_TICKS = 7  # on the axis of segment scores
+MOST_LABELLED = 11  # bins whose cells have room for their share
+LABELLED = 0.35  # of a colour behind labels, so that they can be read on each
 MIN_HEIGHT, LEGEND = 84, 62  # pixels; on the page the neighbouring chart has a legend below it
 
 
 def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, theme: Theme = "light") -> Spec:
-    """Draw the share of each system's segments per bin of segment score: a row per system, more colour for more."""
+    """Draw the share of each system's segments per bin of segment score: a row per system, in the histogram's order.
+
+    More colour is for more; in a few bins the share itself stands, too.
+    """
     systems = len({entry["system"] for entry in histogram})
     step = histogram[0]["high"] - histogram[0]["low"] if histogram else 0.05
     ticks = _ticks(sorted({entry[end] for entry in histogram for end in ("low", "high")}))
-    shades = [palette(theme).surface, colour]
-    spec = {
+    names = list(dict.fromkeys(entry["system"] for entry in histogram))
+    is_labelled = len(histogram) <= MOST_LABELLED * systems
+    strongest = mixed(colour, palette(theme).surface, LABELLED) if is_labelled else colour
+    shades: dict[str, Any] = {
+        "field": "share",
+        "type": "quantitative",
+        "title": "Share of segments",
+        "scale": {"range": [palette(theme).surface, strongest], "type": "sqrt", "interpolate": "rgb"},
+        "legend": {
+            "format": ".0%",
+            "orient": "bottom",
+            "gradientLength": 180,
+            "tickCount": 3,
+            "labelOverlap": "greedy",
+            "labelSeparation": 6,
+        },
+    }
+    cells: dict[str, Any] = {"mark": {"type": "rect", "cornerRadius": 2}, "encoding": {"color": shades}}
+    spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
         "description": "Share of segments by segment score, for each system",
         "width": "container",
         "height": max(MIN_HEIGHT, 26 * systems),
         "data": {"values": list(histogram)},
-        "mark": {"type": "rect", "cornerRadius": 2},
         "encoding": {
             "x": {
                 "field": "low",
@@ -31,21 +52,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
                 "axis": {"grid": False, "values": ticks, "format": f",.{_decimals(ticks)}f"},
             },
             "x2": {"field": "high"},
-            "y": {"field": "system", "type": "nominal", "title": None},
-            "color": {
-                "field": "share",
-                "type": "quantitative",
-                "title": "Share of segments",
-                "scale": {"range": shades, "type": "sqrt"},
-                "legend": {
-                    "format": ".0%",
-                    "orient": "bottom",
-                    "gradientLength": 180,
-                    "tickCount": 3,
-                    "labelOverlap": "greedy",
-                    "labelSeparation": 6,
-                },
-            },
+            "y": {"field": "system", "type": "nominal", "title": None, "sort": names},
             "tooltip": [
                 {"field": "system", "title": "System"},
                 {"field": "low", "title": "From", "format": ".3~f"},
@@ -54,7 +61,37 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
             ],
         },
     }
+    if not is_labelled:
+        spec["mark"] = cells["mark"]
+        spec["encoding"] |= cells["encoding"]
+    else:
+        shades["legend"] = None  # each cell has its share
+        cells["encoding"] |= {side: spec["encoding"].pop(side) for side in ("x", "x2")}
+        spec["layer"] = [cells, _shares(theme)]
     return themed(spec, theme)
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """Return this share of a colour with the rest of another.
+
+    >>> mixed("#000000", "#ffffff", 0.2)
+    '#cccccc'
+    """
+    pairs = ((int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a * share + b * (1 - share)):02x}" for a, b in pairs)
+
+
+def _shares(theme: Theme) -> dict[str, Any]:
+    """Return the layer of the shares in the middle of their cells."""
+    return {
+        "transform": [{"calculate": "(datum.low + datum.high) / 2", "as": "middle"}],
+        "mark": {"type": "text", "fontSize": 12},
+        "encoding": {
+            "x": {"field": "middle", "type": "quantitative", "title": "Segment score"},
+            "text": {"field": "share", "type": "quantitative", "format": ".0%"},
+            "color": {"value": palette(theme).ink},
+        },
+    }
 
 
 def _ticks(edges: Sequence[float]) -> list[float]:

@@ -14,11 +14,12 @@ from django.utils.datastructures import MultiValueDict
 
 from annotation.core.forms import RefusableForm
 from annotation.core.problems import storable
-from annotation.models import Job, KeptFile, Project, User
+from annotation.models import DatasetImport, Job, KeptFile, Project, User
 
 KEPT_HOURS = 24
 KEPT_EACH = 5  # files that a user can have on a project's forms; the oldest makes room
-KEPT, EARLIER = "file", "import"  # how keys begin: of a kept file, of an earlier import's
+# How keys begin: of a kept file, of an earlier import's of the form, of a data set's import.
+KEPT, EARLIER, TEXTS = "file", "import", "texts"
 LONGEST_ID = 18  # digits, below the largest key
 LOST = "The file is kept no longer; choose it again."
 
@@ -27,16 +28,21 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class FileKeeper:
-    """Keeps files of a user's forms in a project. A form may also take the file of one of the ``earlier`` imports."""
+    """Keeps files of a user's forms in a project.
+
+    A form may also take the file of one of the ``earlier`` imports, or that of a data set's ``texts``.
+    """
 
     project: Project
     user: User
     earlier: QuerySet[Any] | None = None
+    texts: QuerySet[DatasetImport] | None = None
 
     def find(self, key: str) -> SimpleUploadedFile | None:
         """Return the file with this key; None if there is none, or none of this user and project."""
         kind, _, number = key.partition("-")
-        rows = self._mine if kind == KEPT else self.earlier if kind == EARLIER else None
+        sources: dict[str, QuerySet[Any] | None] = {KEPT: self._mine, EARLIER: self.earlier, TEXTS: self.texts}
+        rows = sources.get(kind)
         if rows is None or not (number.isascii() and number.isdigit() and len(number) <= LONGEST_ID):
             return None
         row = rows.filter(project=self.project, pk=number).first()

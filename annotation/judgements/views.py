@@ -1,15 +1,18 @@
 """Imported ratings: the upload, the preview of the file, and the import."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotation.campaigns.services.names import free_name
 from annotation.core.access import get_in_project_or_404, may_manage
 from annotation.core.errors import AnnotationError
 from annotation.core.job_views import cancel_view
-from annotation.core.kept_files import FileKeeper
+from annotation.core.kept_files import LONGEST_ID, TEXTS, FileKeeper
 from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view
@@ -23,6 +26,8 @@ from annotation.judgements.services.options import SHAPE_LABELS
 from annotation.judgements.services.preview import is_draft
 from annotation.judgements.tasks import rating_import_execute
 from annotation.models import Dataset, Project, RatingImport, Role
+
+IMPORTED_RATINGS = "Imported ratings"  # the proposed name of their campaign
 
 
 def _rating_import_or_404(project: Project, pk: int) -> RatingImport:
@@ -42,8 +47,9 @@ def _to_import(request: MemberRequest, job: RatingImport) -> HttpResponseBase:
 @object_view(dataset_or_404, Role.MANAGER)
 @takes_uploads
 def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
-    keeper = FileKeeper(request.project, request.user, RatingImport.objects.all())
-    initial = again_initial(request, RatingImport)
+    """Show the form. ``?texts=`` names the import of the data set, whose file may hold ratings, too."""
+    keeper = FileKeeper(request.project, request.user, RatingImport.objects.all(), dataset.imports.all())
+    initial = again_initial(request, RatingImport) or _initial_of_texts(request, dataset)
     form = RatingUploadForm(request.POST or None, request.FILES or None, keeper=keeper, initial=initial)
     if request.method == "POST":
         job = form.submit(imports.rating_import_create, dataset=dataset, by=request.user, draft=True)
@@ -51,6 +57,13 @@ def rating_import(request: MemberRequest, dataset: Dataset) -> HttpResponseBase:
             return _to_import(request, job)
     context = {"project": request.project, "dataset": dataset, "form": form, "examples": RATING_EXAMPLES}
     return render(request, "annotation/judgements/rating_import.html", context)
+
+
+def _initial_of_texts(request: MemberRequest, dataset: Dataset) -> dict[str, Any]:
+    number = request.GET.get("texts", "")
+    if not number.isdecimal() or len(number) > LONGEST_ID or not dataset.imports.filter(pk=number).exists():
+        return {}
+    return {"kept": f"{TEXTS}-{number}", "name": free_name(request.project, IMPORTED_RATINGS)}
 
 
 @require_GET

@@ -35,7 +35,8 @@ class Picture:
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it.
 
-    The newest that ``leads`` comes first. The newest that ``stays`` is shown, not folded, if its source yields it.
+    ``about`` is the name of what it is from, if several may say the same. The newest that ``leads`` comes first; the
+    newest that ``stays`` is shown, not folded, if its source yields it.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Finding:
     url: str
     leads: bool = False
     stays: bool = False
+    about: str = ""
     picture: Picture | None = None
 
 

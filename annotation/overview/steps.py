@@ -123,7 +123,7 @@ STEPS = (
         meanwhile="Then ask how far the metrics can be trusted, in a study.",
     ),
     Step(
-        lambda n: not n.studies and bool(n.releases),
+        lambda n: not n.studies and (bool(n.releases) or n.closed + n.complete > n.of_references),
         "Ask how far the metrics can be trusted: compare them with the raters.",
         "Start a study",
         "correlations:study-create",
@@ -131,12 +131,7 @@ STEPS = (
         meanwhile="It tells how far the metrics can be trusted.",
     ),
 )
-LAST = Step(
-    lambda n: True,
-    "Every step has a result. More ratings make the intervals narrower.",
-    "Design another campaign",
-    "annotation:campaign-create",
-)
+NARROWER = "More ratings make the intervals narrower."
 
 
 def next_step(project: Project, counts: Counts, jobs: Iterable[JobRow] = ()) -> NextStep:
@@ -145,7 +140,18 @@ def next_step(project: Project, counts: Counts, jobs: Iterable[JobRow] = ()) -> 
     if step:
         return _under_way(project, step, jobs) or _step(project, step)
     lacking = (setback(project) for setback in SETBACKS)
-    return next(filter(None, lacking), None) or _step(project, LAST)
+    return next(filter(None, lacking), None) or _last(project, counts)
+
+
+def _last(project: Project, counts: Counts) -> NextStep:
+    """Return what is left once no step is due: to read the studies, to rate more."""
+    another = ("Design another campaign", reverse("annotation:campaign-create", args=[project.slug]))
+    if not counts.studies:
+        return NextStep(f"No step is due. {NARROWER}", *another)
+    every = "Every step has a result"
+    text = f"{every}." if counts.releases else f"{every} but Weigh, which needs ratings of references."
+    studies = reverse("correlations:study-list", args=[project.slug])
+    return NextStep(f"{text} {NARROWER}", "Read the studies", studies, *another)
 
 
 def _under_way(project: Project, step: Step, jobs: Iterable[JobRow]) -> NextStep | None:

@@ -122,6 +122,13 @@ FIELD = (
         "hand-out#launch",
     ),
     Term(
+        "Distinct responses",
+        "The texts of an item, outputs of systems and references together, each counted once, however many gave it. "
+        "A text given for two items is two responses.",
+        "Data sets, counts of an import",
+        "data-formats#identical-texts",
+    ),
+    Term(
         "Dry run",
         "A campaign played through on a copy by simulated raters, to see duration, cost and agreement before "
         "people are paid.",

@@ -76,7 +76,7 @@ class ParameterStudyForm(StudyBaseForm):
         help_text="To see what choosing the best value is worth on items that had no say in it.",
     )
     seed = forms.IntegerField(
-        label="Random number", initial=20190501, min_value=0, help_text="Every random choice follows from it."
+        label="Random number (seed)", initial=20190501, min_value=0, help_text="Every random choice follows from it."
     )
 
     MAIN = ("name", "campaigns", "criteria", "systems", "subset", "sweep_subset")

@@ -130,7 +130,7 @@ class StudyForm(StudyBaseForm):
         help_text="Each two on the items that both can use, corrected for the number of comparisons.",
     )
     seed = forms.IntegerField(
-        label="Random number", initial=20150726, min_value=0, help_text="Every random choice follows from it."
+        label="Random number (seed)", initial=20150726, min_value=0, help_text="Every random choice follows from it."
     )
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
     sensitivity = forms.BooleanField(

@@ -207,7 +207,7 @@ def _fewer_items(result: StudyResult) -> str:
 
 def references_of(study: Study | ParameterStudy) -> str:
     """Return where a study's references come from."""
-    return f"of {study.dataset}, all alike" if study.release is None else f"weighted by {study.release}"
+    return f"of “{study.dataset}”, all alike" if study.release is None else f"weighted by {study.release}"
 
 
 def estimates(result: StudyResult, row: StudyRow) -> list[tuple[Coefficient, RowEstimate]]:

@@ -1,8 +1,8 @@
 """The colour of each metric: the same on every page and in every chart.
 
 The colours were chosen together, so that any two differ clearly in both themes (docs/runs.md says how much) and each is
-dark or light enough for small text on the surface of its theme. Charts with a line for each metric give each a mark
-and a dash as well.
+dark or light enough for small text on the surface of its theme. A metric has the same hue in both, so that it is known
+again in the other. Charts with a line for each metric give each a mark and a dash as well.
 """
 
 from __future__ import annotations
@@ -13,43 +13,43 @@ from zlib import crc32
 from metrics.scoring.registry import METRICS
 
 THEMES = ("light", "dark")
-# By label: on a light surface, on a dark one. A hue is the same or a neighbour in both.
+# By label: on a light surface, on a dark one.
 OF_METRICS: dict[str, tuple[str, str]] = {
-    "BLEU": ("#1c77b8", "#c2e8fe"),
-    "sBLEU": ("#2e8456", "#15ba81"),
-    "ΔBLEU": ("#71440b", "#e6af68"),
-    "iBLEU": ("#244eb5", "#9dbaf5"),
-    "chrF": ("#970e75", "#a48091"),
-    "TER": ("#177f8e", "#0ec7de"),
-    "ROUGE-L": ("#8a6e08", "#efcc1d"),
-    "METEOR": ("#cd3976", "#e55aa9"),
-    "CIDEr": ("#8c4a47", "#e05b4a"),
-    "Embedding average": ("#ad5622", "#cc7200"),
-    "Vector extrema": ("#9f50ca", "#e6dafe"),
-    "Greedy matching": ("#4e2e26", "#b08d7b"),
-    "Sentence embeddings": ("#3c2e0f", "#a48b08"),
-    "AM": ("#69072e", "#f67c8e"),
-    "FM": ("#2b3852", "#838aab"),
-    "AM-FM": ("#970c02", "#f6946d"),
-    "Length": ("#d33a3e", "#ecc3b8"),
-    "distinct-n": ("#23370e", "#88916f"),
-    "Ent-n": ("#0a3831", "#88e1d0"),
-    "Self-BLEU": ("#106118", "#489923"),
-    "Scored elsewhere": ("#555306", "#dbfd56"),
-    "Quality estimate": ("#472b4f", "#a66cdc"),
+    "BLEU": ("#1c77b8", "#1292e1"),
+    "sBLEU": ("#2e8456", "#67d193"),
+    "ΔBLEU": ("#71440b", "#f5b36f"),
+    "iBLEU": ("#244eb5", "#7b85e5"),
+    "chrF": ("#970e75", "#f769cc"),
+    "TER": ("#177f8e", "#2ea5b7"),
+    "ROUGE-L": ("#8a6e08", "#ffdb6e"),
+    "METEOR": ("#cd3976", "#e94882"),
+    "CIDEr": ("#8c4a47", "#ffbfb7"),
+    "Embedding average": ("#ad5622", "#e67f3d"),
+    "Vector extrema": ("#9f50ca", "#ae69cf"),
+    "Greedy matching": ("#4e2e26", "#aa8981"),
+    "Sentence embeddings": ("#3c2e0f", "#f0ddbc"),
+    "AM": ("#69072e", "#f18ea6"),
+    "FM": ("#2b3852", "#9db9f1"),
+    "AM-FM": ("#970c02", "#f64226"),
+    "Length": ("#d33a3e", "#ff8673"),
+    "distinct-n": ("#23370e", "#cae4ab"),
+    "Ent-n": ("#0a3831", "#92b9b2"),
+    "Self-BLEU": ("#106118", "#459946"),
+    "Scored elsewhere": ("#555306", "#afa84c"),
+    "Quality estimate": ("#472b4f", "#f4d1fd"),
 }
 # For scores made elsewhere and metrics of other packages: one of these, by name. The start gives the most usual names
 # (COMET, BLEURT, BERTScore, judges) different ones.
 START = "218"
 OF_OTHERS: tuple[tuple[str, str], ...] = (
-    ("#7e5e71", "#f1adce"),
-    ("#717553", "#bccaa8"),
-    ("#696f8f", "#4f84fe"),
-    ("#866c52", "#fee8c6"),
-    ("#216559", "#689694"),
-    ("#0a5063", "#26a1d8"),
-    ("#4b1197", "#cfa4fd"),
-    ("#4f8207", "#76ed78"),
+    ("#7e5e71", "#ae799a"),
+    ("#717553", "#8c9070"),
+    ("#696f8f", "#e3e7fc"),
+    ("#866c52", "#a57f51"),
+    ("#216559", "#bbf7eb"),
+    ("#0a5063", "#70d5f6"),
+    ("#4b1197", "#d79afe"),
+    ("#4f8207", "#8dc646"),
 )
 
 

@@ -23,6 +23,7 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import named_settings, settings_of
+from metrics.selectors.leaderboard_marks import note_marks
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -179,6 +180,7 @@ def leaderboard(
             cells[column.key] = _placed(column, rater_cells(column, systems), systems)
         else:
             cells[column.key] = _with_standing(column, _cells(column, scores), systems, one)
+        note_marks(column, cells[column.key].values())
     sorted_by = next((column for column in columns if column.key == sort), None)
     if sort != "system" and sorted_by is None:
         sorted_by = columns[0] if columns else None

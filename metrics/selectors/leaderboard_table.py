@@ -48,6 +48,8 @@ class Column:
     apart: list[str] = field(default_factory=list)  # with too few items in common with it to be tested against it
     is_beaten: bool = False  # the best score's system is worse than another on the items that both have
     has_gaps: bool = False  # some system has a score over fewer items than the column
+    is_open: bool = False  # each system may be the best, so that marks would tell nothing
+    is_crossed: bool = False  # a system is behind that has a better score than one that may be the best
     is_sorted: bool = False
     aria_sort: str = "none"
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
@@ -218,6 +220,11 @@ class Leaderboard:
     @property
     def is_tested(self) -> bool:
         return any(column.is_tested and column.judges_quality for column in self.columns)
+
+    @property
+    def marks(self) -> set[str]:
+        """Return the standings that some cell is marked with."""
+        return {cell.standing for row in self.rows for cell, column in row.paired if not column.is_open}
 
     @property
     def untested(self) -> list[str]:

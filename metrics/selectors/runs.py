@@ -316,9 +316,12 @@ NICE = (1, 2, 2.5, 5, 10)
 
 
 def segment_histogram(run: ScoreRun) -> list[dict[str, Any]]:
-    """Return the share of each system's segments per bin of the metric's range, or of the scores' if that is open."""
+    """Return the share of each system's segments per bin of the metric's range, or of the scores' if that is open.
+
+    Systems are in the order of their scores, best first.
+    """
     by_system = {}
-    for name, position in SystemScore.objects.filter(run=run).values_list("system__name", "position"):
+    for name, position in system_scores(run).values_list("system__name", "position"):
         scores = segment_scores(run, position)
         by_system[name] = scores[np.isfinite(scores)]
     edges = histogram_edges(run_metric(run), np.concatenate([*by_system.values(), np.zeros(0)]))

@@ -15,6 +15,7 @@ from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
+from metrics.selectors.leaderboard_marks import crossed_note, open_note
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import beside_raters, headline, summary
 from metrics.selectors.scripts import board_warning
@@ -51,6 +52,8 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "headline": headline(once),
         "beside_raters": beside_raters(once),
         "sentences": summary(once),
+        "open_note": open_note(board),
+        "crossed_note": crossed_note(board),
         "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),
         "circular_rule": RULE,
@@ -120,6 +123,8 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         "columns": columns,
         "settings": settings_of(columns),
         "agreements": agreements(columns, board),
+        "open_note": open_note(board),
+        "crossed_note": crossed_note(board),
         "sentences": summary(board),
         "kept_query": urlencode(query),
         "kept_pairs": query,

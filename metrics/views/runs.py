@@ -29,7 +29,7 @@ from metrics.scoring.metric import Metric
 from metrics.scoring.registry import METRICS, without_references
 from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
-from metrics.selectors.comparisons import comparisons_of, why_no_intervals
+from metrics.selectors.comparisons import Ranked, comparisons_of, why_no_intervals
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.selectors.predictions import cross_validation_of, trained_systems
 from metrics.selectors.reference_scores import is_bleu
@@ -305,15 +305,15 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
     if request.htmx:
         return job_part(request, run, "metrics/_run_status.html", context)
     if run.state == JobState.DONE:
+        comparisons = comparisons_of(run)
         context |= {
             "scores": list(selectors.system_scores(run)),
             "items": item_set_of_report(run),
             "references_name": references_name(run),
             "reads_weights": (metric := selectors.run_metric(run)) is None or metric.needs_weights,
-            "comparisons": comparisons_of(run),
+            "comparisons": comparisons,
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),
-            "range": selectors.run_range(run),
             "tokenizer_warning": run_warning(run),
             "no_intervals": why_no_intervals(run),
             "cross_validation": cross_validation_of(run),
@@ -322,9 +322,24 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "is_judged_elsewhere": run.metric == External.name and bool(run.report["items"]),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),
+            "digits": _digits(comparisons.ranked),
+            "scores_caption": _scores_caption(run),
             "segments_caption": SMOOTHED if is_bleu(run) else "",
         }
     return render(request, "metrics/run_detail.html", context)
+
+
+def _digits(ranked: Iterable[Ranked]) -> int:
+    """Return with how many decimals scores are shown: with two from 2 on, as those of a judge."""
+    return 2 if max((abs(each.score.score or 0.0) for each in ranked), default=0.0) >= 2 else 4
+
+
+def _scores_caption(run: ScoreRun) -> str:
+    """Say which direction is better, on which range, and what the lines are."""
+    better, scale = described(run)["better"], selectors.run_range(run)
+    on = f"; {'scale of the import' if run.metric == External.name else 'published range'}: {scale}" if scale else ""
+    lines = " The lines are ranges of resamples." if run.bootstrap.get("replicates") else ""
+    return f"{better.capitalize()} is better{on}.{lines}"
 
 
 run_cancel = cancel_view(get_run_or_404, "metrics:run-detail")

@@ -43,7 +43,8 @@ def test_no_tick_is_written_as_another_number(edges: np.ndarray, ticks: list[flo
     bounds = pairwise(np.round(edges, 4).tolist())
     shares = [{"system": "Echo", "low": low, "high": high, "share": 0.2} for low, high in bounds]
 
-    axis = segment_distribution(shares, colour="#1666aa")["encoding"]["x"]["axis"]
+    spec = segment_distribution(shares, colour="#1666aa")
 
+    axis = spec.get("layer", [spec])[0]["encoding"]["x"]["axis"]  # few bins have a second layer, of labels
     assert axis["values"] == pytest.approx(ticks)
     assert axis["format"] == written

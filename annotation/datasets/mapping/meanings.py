@@ -55,7 +55,7 @@ MEANINGS = {
         ),
         _meaning(
             DIALOGUE,
-            "Conversation",
+            "Conversation, ending in the message",
             "A list of turns: the last is the message, earlier ones are the context. A last turn of an assistant is the"
             " original response.",
             "dialog conversation conversations messages turns utterances chat",

@@ -61,7 +61,7 @@ class DatasetFacts:
 
     @property
     def outputs_hint(self) -> str:
-        return f"{self.distinct_outputs:,} distinct texts, over all items"
+        return f"{self.distinct_outputs:,} different texts; one given for several items counts once"
 
 
 def dataset_facts(dataset: Dataset) -> DatasetFacts:

@@ -11,7 +11,8 @@ from django.db.models.functions import Now
 from annotation.core.errors import AnnotationError
 from annotation.core.jobs import Claim, job_requeue
 from annotation.datasets.mapping.rules import checked_mapping
-from annotation.datasets.services.looking import look_at
+from annotation.datasets.selectors.onward import NUMBERS
+from annotation.datasets.services.looking import look_at, numbers_left_out
 from annotation.models import DatasetImport, Job, JobState, Project
 
 AnyImport = TypeVar("AnyImport", bound=Job)
@@ -74,9 +75,12 @@ def dataset_import_confirm(*, job: DatasetImport, mapping: Mapping[str, str]) ->
     fresh = _locked(job)
     if not is_draft(fresh):
         return False
-    options = {name: value for name, value in fresh.options.items() if name != ASK}
-    checked = given_mapping(mapping, fresh.report[LOOK].get("likely_id", ""))
-    DatasetImport.objects.filter(pk=job.pk).update(report={}, options=options | {"mapping": checked})
+    options = {name: value for name, value in fresh.options.items() if name not in (ASK, NUMBERS)}
+    look = fresh.report[LOOK]
+    options["mapping"] = given_mapping(mapping, look.get("likely_id", ""))
+    if numbers := numbers_left_out(look["fields"], options["mapping"]):
+        options[NUMBERS] = numbers
+    DatasetImport.objects.filter(pk=job.pk).update(report={}, options=options)
     return job_requeue(fresh)
 
 

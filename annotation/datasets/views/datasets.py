@@ -16,6 +16,7 @@ from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.forms import DatasetEditForm
 from annotation.datasets.lookups import dataset_or_404
 from annotation.datasets.selectors import datasets as selectors
+from annotation.datasets.selectors.onward import numbers_left
 from annotation.datasets.services.datasets import DESCRIBED, dataset_update
 from annotation.datasets.services.export import dataset_chunks, dataset_hash
 from annotation.datasets.services.report import report_rows
@@ -63,6 +64,7 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
         "facts": selectors.dataset_facts(dataset),
         "content_hash": dataset.content_hash or dataset_hash(dataset),
         "source": source,
+        "numbers": numbers_left(dataset, source),
         "report": report_rows(source.report.get("counts", {})) if source else [],
         "has_seeds": selectors.has_seeds(dataset),
         "campaigns": dataset.campaigns.order_by("-pk"),

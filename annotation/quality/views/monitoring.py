@@ -55,7 +55,12 @@ CHARTS = {
         charts.value_distribution,
         _by_criterion("values"),
     ),
-    "responses": Chart("Judgements per response", charts.ratings_per_response, attrgetter("per_response")),
+    "responses": Chart(
+        "Judgements per response",
+        charts.ratings_per_response,
+        attrgetter("per_response"),
+        is_shown=lambda statistics: len(statistics.per_response) > 1,  # one bar says what a card does
+    ),
     "hours": Chart(
         "Ratings per hour",
         charts.ratings_per_hour,
@@ -166,7 +171,7 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
             plan += f", {n.n_more:,} have more than planned"
         activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
         if monitor.campaign.imported:
-            plan, activity = "at least once", "imported"
+            plan, activity = _times_each(n), "imported"
         elif monitor.raters_joined != n.n_raters:
             activity = f"whose ratings count, of {monitor.raters_joined:,} who joined; {activity}"
         cards = [
@@ -181,6 +186,14 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
     if monitor.pace:
         cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), monitor.pace.rests_on))
     return cards
+
+
+def _times_each(statistics: Statistics) -> str:
+    """Return how often each response was judged."""
+    if len(statistics.per_response) != 1:
+        return "at least once"
+    times = statistics.per_response[0][0]
+    return "once each" if times == 1 else f"{counted(times, 'time')} each"
 
 
 def _answers(monitor: Monitor) -> list[dict[str, Any]]:
@@ -246,8 +259,8 @@ def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:
 def _about_studies() -> dict[str, Any]:
     """Return where ratings of outputs alone are judged: weights, which are of references, say nothing about them."""
     sentence = (
-        "These are ratings of outputs. Whether they are enough to tell metrics apart, a study says if it is started "
-        "with “How many raters did we need?”."
+        "Whether these ratings of outputs are enough to tell metrics apart, a study says: start it with “How many "
+        "raters did we need?”."
     )
     return {"about": "", "sentence": sentence, "pairs": [], "url": "", "button": ""}
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
 MOST_PAIRS = 3  # that the text names one by one
+PLAIN_NAMES = ("rating", "ratings")  # of criteria: they add nothing to "mean rating"
 FEW_RATERS = 9  # up to here the correction for several pairs widens intervals by much
 MUCH_WIDER = 1.5
+NEARLY_ALL = 0.75  # of the differences that the scale allows: an interval that wide tells nearly nothing
 
 
 def verdict_sentence(verdict: CriterionVerdict) -> str:
@@ -193,10 +195,24 @@ def width_sentence(verdict: CriterionVerdict) -> str:
     if not ratio >= MUCH_WIDER:
         return ""
     freedom = counted(verdict.raters - 1, "degree of freedom", "degrees of freedom")
-    corrected = f"corrected for {len(_compared(verdict)):,} pairs"
+    width = (
+        f"Corrected for {len(_compared(verdict)):,} pairs, with {freedom} over raters, the intervals of differences "
+        f"are {ratio:.1f} times as wide as single ones. More raters narrow them most."
+    )
+    return " ".join(filter(None, [_tells_little(verdict, pairs), width]))
+
+
+def _tells_little(verdict: CriterionVerdict, pairs: list[PairVerdict]) -> str:
+    """Say that the widest interval leaves out hardly any difference; empty if it leaves out more than a quarter."""
+    possible = 2 * (verdict.scale_high - verdict.scale_low)
+    widest = max(pairs, key=lambda pair: pair.high - pair.low)
+    if not widest.high - widest.low >= NEARLY_ALL * possible:
+        return ""
+    low, high = ends_in_words(widest.low, widest.high)
+    most = decimals(verdict.scale_high - verdict.scale_low)
     return (
-        f"With {verdict.raters} raters, how raters differ is known from {freedom} only: {corrected}, "
-        f"the intervals of differences are {ratio:.1f} times as wide as single ones. More raters narrow them most."
+        f"So few raters tell nearly nothing of some differences: that between {widest.first} and {widest.second} may "
+        f"be anything from {low} to {high}, and none could lie beyond ±{most}."
     )
 
 

@@ -31,6 +31,7 @@ from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS, Finding
 from annotation.overview.results import MOST_BARS, picture
 from annotation.overview.selectors import _led, _newest
+from annotation.overview.steps import Counts, next_step
 from annotation.quality.selectors.suspects import Suspects
 from annotation.quality.services.decisions import rater_exclude, rater_include
 from annotation.results.selectors.campaigns import headline, rated_campaigns
@@ -68,6 +69,29 @@ def test_every_source_gives_sentences_with_pages(lab: Project, world, as_user, m
         assert finding.text.endswith("."), finding
         assert finding.at <= timezone.now()
         assert client.get(finding.url).status_code == 200, finding
+
+
+def test_the_last_step_names_a_step_without_a_result(project: Project) -> None:
+    rated = Counts(
+        datasets=1,
+        campaigns=1,
+        open=0,
+        complete=0,
+        to_reopen=0,
+        closed=1,
+        of_references=0,
+        answers=9,
+        left_out=0,
+        releases=0,
+        runs=2,
+        references=True,
+        studies=0,
+    )
+    assert next_step(project, rated).action == "Start a study", "one of outputs needs no weights"
+    without_weights = next_step(project, rated._replace(studies=1))
+    assert without_weights.text.startswith("Every step has a result but Weigh, which needs ratings of references.")
+    assert (without_weights.action, without_weights.other) == ("Read the studies", "Design another campaign")
+    assert next_step(project, rated._replace(studies=1, releases=1)).text.startswith("Every step has a result. More")
 
 
 def test_a_finding_that_stays_is_shown_behind_the_one_that_leads() -> None:

@@ -28,6 +28,8 @@ def verdict(names, differences, first=(), raters=12):
         of_means="on a scale of 1 to 5",
         raters=raters,
         is_rough=0 < raters < 5,
+        scale_low=1.0,
+        scale_high=5.0,
     )
 
 
@@ -71,8 +73,13 @@ def test_few_raters_and_many_pairs_explain_wide_intervals():
     few = verdict(names, pairs, raters=3)
     few.pairs = [replace(pair, single_low=0.5 - single * 0.2, single_high=0.5 + single * 0.2) for pair in few.pairs]
     assert width_sentence(few) == (
-        "With 3 raters, how raters differ is known from 2 degrees of freedom only: corrected for 6 pairs, the "
-        "intervals of differences are 2.5 times as wide as single ones. More raters narrow them most."
+        "Corrected for 6 pairs, with 2 degrees of freedom over raters, the intervals of differences are 2.5 times as "
+        "wide as single ones. More raters narrow them most."
+    )
+    few.pairs[0] = replace(few.pairs[0], low=-3.52, high=4.0)
+    assert width_sentence(few).startswith(
+        f"So few raters tell nearly nothing of some differences: that between {few.pairs[0].first} and "
+        f"{few.pairs[0].second} may be anything from −3.52 to 4.00, and none could lie beyond ±4.00."
     )
     few.raters = 30
     assert width_sentence(few) == ""

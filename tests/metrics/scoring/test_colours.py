@@ -6,7 +6,7 @@ import pytest
 
 from annotation.core.charts import THEMES, palette
 from correlations.charts.sweeps import sweep_chart
-from metrics.charts import system_scores
+from metrics.charts import LABELLED, mixed, system_scores
 from metrics.scoring.colours import OF_METRICS, OF_OTHERS, colour_of, metric_colour
 from metrics.scoring.registry import BUILT_IN
 
@@ -80,10 +80,20 @@ def test_every_metric_has_a_colour_of_its_own_that_can_be_read_and_told_from_any
     colours += [others[THEMES.index(theme)] for others in OF_OTHERS]
 
     assert min(contrast(colour, palette(theme).surface) for colour in colours) >= 4.5  # WCAG's least for text
+    behind = [mixed(colour, palette(theme).surface, LABELLED) for colour in colours]
+    assert min(contrast(colour, palette(theme).ink) for colour in behind) >= 4.5  # of labels in a run's chart
     places = [cielab(colour) for colour in colours]
     assert min(ciede2000(*pair) for pair in combinations(places, 2)) > 14
     usual = ("COMET", "COMET-22", "BLEURT", "BLEURT-20", "BERTScore", "gpt4_judge", "Simulated judge")
     assert len({metric_colour(name, theme) for name in usual} & set(colours[len(LABELS) :])) == len(usual)
+
+
+def test_a_metric_has_the_same_hue_on_a_light_and_on_a_dark_surface_and_is_grey_on_none() -> None:
+    for light, dark in [*OF_METRICS.values(), *OF_OTHERS]:
+        (_, a, b), (_, a2, b2) = cielab(light), cielab(dark)
+        turned = (np.degrees(np.arctan2(b, a) - np.arctan2(b2, a2)) + 180) % 360 - 180
+        assert abs(turned) < 10, (light, dark)
+        assert np.hypot(a2, b2) > min(0.55 * np.hypot(a, b), 40), (light, dark)
 
 
 def test_a_metric_keeps_its_colour_in_any_chart_and_variant() -> None:

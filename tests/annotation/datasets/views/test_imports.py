@@ -337,6 +337,37 @@ def test_other_names_wait_for_a_persons_choice_and_nothing_is_imported_before(
     )
 
 
+def test_numbers_beside_the_texts_are_the_next_step_and_their_file_is_not_chosen_again(
+    as_user, project, manager, queued
+) -> None:
+    client = as_user(manager)
+    content = b"""item,context,system,response,ann,bo\n1,Hi,A,Yes,4,3\n1,Hi,B,No,2,5\n"""
+    upload(client, project, content, filename="study.csv", name="Study")
+    job = DatasetImport.objects.get()
+    dataset_import_execute(import_id=job.pk)
+    client.post(
+        url("dataset-import-map", project.slug, job.pk),
+        chosen("id", "message", "system", "text", "ignore", "ignore"),
+    )
+    dataset_import_execute(import_id=job.pk)
+    dataset = Dataset.objects.get()
+    page, form_url = (url(name, project.slug, dataset.slug) for name in ("dataset-detail", "rating-import"))
+    shown = client.get(page).content.decode()
+    assert "“study.csv” holds numbers, too: ann and bo." in shown
+    assert f'href="{form_url}?texts={job.pk}"' in shown
+    form = client.get(f"{form_url}?texts={job.pk}").content.decode()
+    assert "<strong>study.csv</strong>" in form
+    assert 'value="Imported ratings"' in form
+    assert "study.csv" not in client.get(f"{form_url}?texts={job.pk + 1}").content.decode()
+
+    client.post(form_url, {"name": "Imported ratings", "kept": f"texts-{job.pk}"})
+    ratings = RatingImport.objects.get()
+    client.post(url("rating-import-confirm", project.slug, ratings.pk))
+    rating_import_execute(import_id=ratings.pk)
+    assert Campaign.objects.get().ratings.count() == 4
+    assert "holds numbers, too" not in client.get(page).content.decode()
+
+
 def test_a_refused_file_can_be_given_meanings_or_be_discarded(as_user, project, manager, outsider, queued) -> None:
     client = as_user(manager)
     job = waiting(client, project, b'{"id": "1", "message": "Hi"}\n{"id": "2", "mesage": "Ho"}\n')

@@ -1,0 +1,43 @@
+"""Which marks of a leaderboard tell something, and what of them needs a clause."""
+
+from collections.abc import Iterable
+
+from annotation.core.prose import enumerated
+from annotation.results.selectors.leading import BEST, TIED
+from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard
+
+NAMED = 4
+CROSSED = (
+    "A better number can be behind: each system is compared with the best item by item, and some differences vary more "
+    "than others."
+)
+
+
+def note_marks(column: Column, cells: Iterable[Cell]) -> None:
+    """Note whether no system of a tested column is behind, and whether one is that has a better score than another."""
+    scored = [cell for cell in cells if cell.score is not None]
+    if not column.is_tested:
+        return
+    column.is_open = len(scored) > 1 and all(cell.standing in (BEST, TIED) for cell in scored)
+    sign = 1 if column.higher_is_better else -1
+    tied, behind = ([sign * (cell.score or 0.0) for cell in scored if cell.standing == kind] for kind in (TIED, ""))
+    column.is_crossed = bool(tied and behind) and max(behind) > min(tied)
+
+
+def open_note(board: Leaderboard) -> str:
+    """Say by which columns each system may be the best, so that none of their cells is marked; empty if by none."""
+    tested = [column for column in board.columns if column.is_tested and column.judges_quality]
+    names = list(dict.fromkeys(column.name for column in tested if column.is_open))
+    if not names:
+        return ""
+    if all(column.is_open for column in tested):
+        return "Each system may be the best, by every column: no cell is marked."
+    by = enumerated(
+        [f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED
+    )
+    return f"By {by} each system may be the best: none of these cells is marked."
+
+
+def crossed_note(board: Leaderboard) -> str:
+    """Explain a system that is behind with a better score than one that may be the best; empty if none is."""
+    return CROSSED if any(column.is_crossed and column.judges_quality for column in board.columns) else ""
