@@ -19,6 +19,7 @@ from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stan
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.worth import MARGINS
 from metrics.scoring.settings import with_settings
+from metrics.templatetags.report import percent
 
 METRIC, REFERENCES = Column("Metric"), Column("References")
 DIGITS = 3
@@ -37,10 +38,6 @@ def p_value(value: float | None) -> str:
     if value is None:
         return UNDEFINED
     return f"< {SMALLEST_P}" if value < SMALLEST_P else number(value)
-
-
-def percent(share: float | None) -> str:
-    return UNDEFINED if share is None else f"{decimals(100 * share, 0)} %"
 
 
 def names(row: StudyRow) -> tuple[str, str]:

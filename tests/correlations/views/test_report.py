@@ -21,7 +21,7 @@ from correlations.selectors import reports
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
-from correlations.selectors.printed_tables import names, percent, ranking_grid
+from correlations.selectors.printed_tables import names, ranking_grid
 from correlations.selectors.rated_pairs import certain_pairs
 from correlations.selectors.tables import table
 from correlations.selectors.tuned import CHOSEN_HERE, MARK
