@@ -178,6 +178,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "config.context.product",
             ],
+            "builtins": ["annotation.templatetags.icons"],
         },
     }
 ]

@@ -11,7 +11,7 @@ from annotation.references.releases.files.kinds import FILES
 LONGEST_LINE = 160
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
 NAMED_ICONS = re.compile(
-    r"""icons?\.html" with name="([^"]+)"|icon="([^"]+)"|icon\|default:"([^"]+)"|icons\.svg[^#\s]*#([a-z0-9-]+)"""
+    r"""{% icon "([^"]+)"|icon="([^"]+)"|icon\|default:"([^"]+)"|icons\.svg[^#\s]*#([a-z0-9-]+)"""
 )
 ICONS = Path(settings.BASE_DIR) / "static/vendor/bootstrap-icons/icons.svg"
 
