@@ -32,7 +32,7 @@ def show_all(rows: Sized | int | None, nouns: str, *other_pages: object, first: 
     """Fold what comes after the tenth row of the table, list or grid right before; nothing if that is one row or none.
 
     ``other_pages`` are the addresses of the list's other pages, if there are any. ``first`` is 10, 6 for a table
-    below a chart of its rows, or 3 for large cards: static/css/assay.css has a rule for each.
+    below a chart of its rows (on phones 4 cards), or 3 for large cards: static/css/assay.css has a rule for each.
     """
     count = rows if isinstance(rows, int) else len(rows or ())
     return {"count": count, "nouns": nouns, "first": first, "is_long": count > first + 1, "is_part": any(other_pages)}
