@@ -10,9 +10,7 @@ from annotation.references.releases.files.kinds import FILES
 
 LONGEST_LINE = 160
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
-NAMED_ICONS = re.compile(
-    r"""{% icon "([^"]+)"|icon="([^"]+)"|icon\|default:"([^"]+)"|icons\.svg[^#\s]*#([a-z0-9-]+)"""
-)
+NAMED_ICONS = re.compile(r"""{% icon "([^"]+)"|icon="([^"]+)"|icon\|default:"([^"]+)"|icons\.svg[^#\s]*#([a-z0-9-]+)""")
 ICONS = Path(settings.BASE_DIR) / "static/vendor/bootstrap-icons/icons.svg"
 
 

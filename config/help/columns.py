@@ -474,7 +474,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",
         "Advantage": "How often it lies at least as close to the other raters as the rater does; the mean over raters.",
-        "Lead": "How much more often than one and the same rating for every output; the mean over outputs.",
+        "Lead": "How much more often it is closer than one rating for every output; ties half. The mean over outputs.",
         "Ratings saved": "By how much fewer ratings give the systems' means the same certainty, with all scores.",
     },
     "stand-in-raters": {

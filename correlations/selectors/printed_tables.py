@@ -1,6 +1,7 @@
 """The tables of a study's report as it is printed: each stands alone, with its caption and notes."""
 
 from collections.abc import Iterable
+from math import comb
 
 from annotation.core.numbers import counted, decimals
 from correlations.documents.model import UNDEFINED, Column, Grid
@@ -17,6 +18,7 @@ from correlations.selectors.reports import (
 )
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
+from correlations.stats.paired_outputs import MOST_PAIRS
 from correlations.stats.worth import MARGINS
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import percent
@@ -186,10 +188,13 @@ def ranking_grid(result: StudyResult) -> Grid:
         for index in rows_in_order(result)
         for pairs in (result.worth[index].ranking.within_systems, result.worth[index].ranking.over_all)
     )
+    most_outputs = max((worth.ranking.over_all.outputs for worth in result.worth), default=0)
     drawn = (
         "Of more than a million pairs of outputs a million are drawn: another draw may give 0.1 points more or less."
+        if comb(most_outputs, 2) > MOST_PAIRS
+        else ""
     )
-    return Grid("ranking", caption, columns, rows, (*_reasons(reasons), drawn))
+    return Grid("ranking", caption, columns, rows, tuple(filter(None, [*_reasons(reasons), drawn])))
 
 
 def stand_in_grid(result: StudyResult) -> Grid:

@@ -49,9 +49,9 @@ class SystemBias:
 
     @property
     def other_first(self) -> str:
-        """Return who is first, if the judge and the raters put another system there, as a sentence."""
+        """Return whose means are highest, if they are of two systems, as a sentence."""
         judges, raters = (max(side, key=side.__getitem__) for side in (self.by_judge, self.by_raters))
-        return "" if judges == raters else f"It puts {judges} first, the raters {raters}."
+        return "" if judges == raters else f"Its highest mean is that of {judges}, the raters’ that of {raters}."
 
     def in_words(self, *, may_compare: bool) -> str:
         """Return the sentences; a judge that is not shown to stand in for any rater is not offered for comparing."""
@@ -64,7 +64,8 @@ class SystemBias:
         text = f"{whose} less the raters’ are {least} to {most}"
         off = f"{decimals(self.off)} points"
         if self.uneven:
-            text += f": rely on raters for differences between systems, of which the judge’s are off by up to {off}."
+            text += ": rely on raters for differences between systems, of which the judge’s are off by up to "
+            text += f"{off} on these outputs."
         elif self.uneven is None:
             text += "."
         else:

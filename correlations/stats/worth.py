@@ -332,8 +332,8 @@ def _tests_of_raters(
 class Lead(NamedTuple):
     """By how much a candidate is closer to the raters than another one.
 
-    ``difference`` is in [-1, 1], of the shares of ratings to which they are at least as close as the rater; ``p`` is
-    one-sided, of no more than the margin. Both are NaN with fewer than 2 items.
+    ``difference`` is in [-1, 1], of the shares of ratings to which they are closer than the rater, half of the ties
+    included; ``p`` is one-sided, of no more than the margin. Both are NaN with fewer than 2 items.
     """
 
     difference: float
@@ -351,9 +351,10 @@ def lead_over(
 ) -> Lead:
     """Test whether a candidate is closer to the raters than another one is, by more than a margin.
 
-    Each is compared with every rater on every item, as in ``alternative_annotator_test``. An item's difference is the
-    mean over its raters; a one-sided t-test over items follows. The other candidate may be one and the same rating for
-    every item: a judge that is no closer than that shows no judgement.
+    Each is compared with every rater on every item, as in ``alternative_annotator_test``, but a tie counts half: whole
+    points tie with raters often, a mean between them never, and that alone is no lead. An item's difference is the mean
+    over its raters; a one-sided t-test over items follows. The other candidate may be one and the same rating for every
+    item: a judge that is no closer than that shows no judgement.
 
     Parameters
     ----------
@@ -388,7 +389,7 @@ def lead_over(
     n_items = int(rated.sum())
     if n_items < 2:
         return Lead(math.nan, math.nan, n_items)
-    differences = (np.bincount(item, of_candidate <= 0) - np.bincount(item, of_other <= 0))[rated] / n_raters[rated]
+    differences = (np.bincount(item, of_other) - np.bincount(item, of_candidate))[rated] / (2 * n_raters[rated])
     # That the mean lies above the margin, as the test above has it for below.
     total, squares = -differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
     p = _below(total, squares, np.array([n_items]), -margin)

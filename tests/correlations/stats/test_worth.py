@@ -279,7 +279,7 @@ def test_impossible_ratings_are_refused(ratings, candidate, options, message):
 
 @pytest.mark.parametrize("margin", [0.0, 0.1])
 def test_a_lead_over_another_candidate_is_a_t_test_over_items_of_both_shares(margin):
-    """The shares by loops over raters and items, the test by scipy."""
+    """The shares, half of the ties included, by loops over raters and items, the test by scipy."""
     rng = np.random.default_rng(8)
     truth = rng.integers(1, 6, size=60).astype(float)
     ratings = truth + rng.integers(-1, 2, size=(5, 60))
@@ -296,8 +296,8 @@ def test_a_lead_over_another_candidate_is_a_t_test_over_items_of_both_shares(mar
         for rater in raters:
             others = ratings[np.setdiff1d(raters, rater), item]
             distance = [np.mean((others - value) ** 2) for value in (ratings[rater, item], judge[item], constant[item])]
-            as_close = [each <= distance[0] + 1e-9 for each in distance[1:]]
-            of_item.append(float(as_close[0]) - float(as_close[1]))
+            closer = [0.5 if abs(each - distance[0]) < 1e-9 else float(each < distance[0]) for each in distance[1:]]
+            of_item.append(closer[0] - closer[1])
         differences.append(np.mean(of_item))
 
     lead = lead_over(ratings, judge, constant, margin=margin)
@@ -307,6 +307,17 @@ def test_a_lead_over_another_candidate_is_a_t_test_over_items_of_both_shares(mar
     assert lead.p == pytest.approx(expected.pvalue, rel=1e-9)
     reverse = lead_over(ratings, constant, judge, margin=-margin)
     assert (reverse.difference, reverse.p) == (pytest.approx(-lead.difference), pytest.approx(1 - lead.p))
+
+
+def test_whole_points_have_no_lead_over_a_mean_for_tying_with_raters():
+    """Chance ratings tie with a rater on a fifth of the items and more, 3.01 never: no lead, but many wins."""
+    rng = np.random.default_rng(9)
+    ratings, judge = rng.integers(1, 6, size=(3, 600)).astype(float), rng.integers(1, 6, size=600).astype(float)
+    mean = np.full(600, 3.01)
+    advantages = [alternative_annotator_test(ratings, each, epsilon=0.1).advantage for each in (judge, mean)]
+    assert lead_over(ratings, judge, mean).difference < 0
+    assert lead_over(ratings, judge, np.full(600, 3.0)).difference < 0
+    assert advantages[0] > 0.5
 
 
 def test_a_lead_over_fewer_than_two_items_is_undefined():

@@ -95,7 +95,7 @@ def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: St
     assert sum("undefined" in row for row in rows) == 1
     grid = ranking_grid(result)
     name = ", ".join(names(result.rows[0]))
-    assert grid.notes[:-1] == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
+    assert grid.notes == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
     shares = [percent(worth.ranking.within_systems.held_out) for worth in result.worth]
     assert sorted(row[7] for row in grid.rows) == sorted(shares)
     assert grid.columns[7].label == "ties of other systems"

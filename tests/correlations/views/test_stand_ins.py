@@ -259,7 +259,10 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     def page(query: str) -> str:
         return " ".join(client.get(address(honest) + query).content.decode().split())
 
-    assert f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points. ' in page("")
+    assert (
+        f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points on these outputs. '
+        in page("")
+    )
     assert "It puts Quill first, the raters Echo." in page("")
     assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
     first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
