@@ -474,7 +474,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
         "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",
         "Advantage": "How often it lies at least as close to the other raters as the rater does; the mean over raters.",
-        "Lead": "How much more often it is closer than one rating for every output; ties half. The mean over outputs.",
+        "Lead": "The share of outputs where it is closer to the raters than one rating for all, less where that is.",
         "Ratings saved": "By how much fewer ratings give the systems' means the same certainty, with all scores.",
     },
     "stand-in-raters": {

@@ -103,6 +103,24 @@ class GivenRatings:
         counted = (self.n_others > 0) & ~np.isnan(candidate[self.item])
         return Outcomes(self.rater[counted], self.item[counted], np.sign(farther[counted]))
 
+    def closer(self, first: Floats, second: Floats, alignment: Alignment) -> Floats:
+        """Return (items,) 1 where the first is closer to the raters of the item, -1 where the second is, 0 for ties.
+
+        NaN where a candidate is missing or fewer than two raters rated the item.
+        """
+        if alignment == "agreement":
+            lead = self._given_alike(first) - self._given_alike(second)
+        else:
+            far = [np.abs(self.n_of_item * each - self.sum_of_item) for each in (first, second)]
+            lead = far[1] - far[0]
+            lead = np.where(np.abs(lead) <= _TIE * self.n_of_item * max(self.span, 1.0), 0.0, lead)
+        return np.where(self.n_of_item >= 2, np.where(np.isnan(first + second), np.nan, np.sign(lead)), np.nan)
+
+    def _given_alike(self, candidate: Floats) -> Floats:
+        """Return how many raters of each item gave the candidate's label."""
+        alike = self.value == candidate[self.item]
+        return np.asarray(np.bincount(self.item, alike, self.n_items), dtype=np.float64)
+
     def _distances(self, candidate: Floats) -> Floats:
         """Return how much farther from the others' ratings the candidate is than the rater, of each rating; ties are 0.
 

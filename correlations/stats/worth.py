@@ -332,8 +332,8 @@ def _tests_of_raters(
 class Lead(NamedTuple):
     """By how much a candidate is closer to the raters than another one.
 
-    ``difference`` is in [-1, 1], of the shares of ratings to which they are closer than the rater, half of the ties
-    included; ``p`` is one-sided, of no more than the margin. Both are NaN with fewer than 2 items.
+    ``difference`` is in [-1, 1]: the share of items on which it is closer, less the share on which the other is; ``p``
+    is one-sided, of no more than the margin. Both are NaN with fewer than 2 items.
     """
 
     difference: float
@@ -351,14 +351,15 @@ def lead_over(
 ) -> Lead:
     """Test whether a candidate is closer to the raters than another one is, by more than a margin.
 
-    Each is compared with every rater on every item, as in ``alternative_annotator_test``, but a tie counts half: whole
-    points tie with raters often, a mean between them never, and that alone is no lead. An item's difference is the mean
-    over its raters; a one-sided t-test over items follows. The other candidate may be one and the same rating for every
-    item: a judge that is no closer than that shows no judgement.
+    On each item both are compared with each other: whose root mean squared distance to its raters is smaller, or whose
+    label more of them gave. A one-sided t-test over items follows. The other candidate may be one and the same rating
+    for every item: a judge that is no closer than that shows no judgement. (Comparing each with single raters, as in
+    ``alternative_annotator_test``, favours whole points: these tie with raters often, a mean between them never.)
 
     Parameters
     ----------
     ratings : (raters, items) float, or GivenRatings
+        Items with fewer than two raters do not count.
     candidate, other : (items,) float
         Items are counted that both have.
     margin : float
@@ -376,20 +377,14 @@ def lead_over(
     >>> ratings = np.stack([truth, truth + [0, 1] * 20, truth - [1, 0] * 20])
     >>> lead = lead_over(ratings, truth, np.full(40, 3.0), margin=0.1)
     >>> round(lead.difference, 2), lead.p < 0.001
-    (0.53, True)
+    (0.8, True)
     """
     given = GivenRatings.of(ratings)
-    candidates, others = given.candidate(candidate), given.candidate(other)
-    both = ~np.isnan(candidates) & ~np.isnan(others)
-    (_, item, of_candidate), (_, _, of_other) = (
-        given.outcomes(np.where(both, side, np.nan), alignment) for side in (candidates, others)
-    )
-    n_raters = np.bincount(item)
-    rated = n_raters > 0
-    n_items = int(rated.sum())
+    closer = given.closer(given.candidate(candidate), given.candidate(other), alignment)
+    differences = closer[~np.isnan(closer)]
+    n_items = int(differences.size)
     if n_items < 2:
         return Lead(math.nan, math.nan, n_items)
-    differences = (np.bincount(item, of_other) - np.bincount(item, of_candidate))[rated] / (2 * n_raters[rated])
     # That the mean lies above the margin, as the test above has it for below.
     total, squares = -differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
     p = _below(total, squares, np.array([n_items]), -margin)

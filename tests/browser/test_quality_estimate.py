@@ -55,7 +55,7 @@ def test_from_a_campaigns_ratings_to_a_study_of_predictions(live_server, new_pag
     expect(page.get_by_role("heading", name="Cross-validated predictions")).to_be_visible()
     assert_everyone_can_read(page, tallest=TALLEST)
     page.get_by_role("link", name="Use it in a study").click()
-    page.get_by_label("Name", exact=True).fill("Can ratings be predicted?")
+    page.get_by_label("Name (optional)", exact=True).fill("Can ratings be predicted?")
     for metric in ("Cats rated v1, cross-validated", "Quality estimate"):
         page.get_by_role("checkbox", name=metric).check()
     for unrated in ("Reference ratings", "Human", "Random"):

@@ -181,7 +181,7 @@ def test_the_pdf_is_the_same_again_and_holds_the_table(reported: Reported, tmp_p
 
 
 @pytest.mark.skipif(not shutil.which("pdftoppm"), reason="no pdftoppm: Debian's poppler-utils has one")
-def test_no_page_but_the_last_leaves_a_quarter_empty(reported: Reported, tmp_path: Path) -> None:
+def test_no_page_but_the_last_leaves_a_third_empty(reported: Reported, tmp_path: Path) -> None:
     (tmp_path / "report.pdf").write_bytes(reported.files["pdf"])
     draw = ["pdftoppm", "-r", "25", "-gray", tmp_path / "report.pdf", tmp_path / "page"]
     subprocess.run(draw, check=True, capture_output=True)
@@ -193,7 +193,7 @@ def test_no_page_but_the_last_leaves_a_quarter_empty(reported: Reported, tmp_pat
         inked = (np.frombuffer(pixels, np.uint8).reshape(height, width) < 200).any(axis=1)
         top, foot = round(height * 20 / 297), round(height * 275 / 297)  # the margins of the page
         last = inked[:foot].nonzero()[0].max()
-        assert (foot - last) / (foot - top) < 1 / 4, path.name
+        assert (foot - last) / (foot - top) < 1 / 3, path.name
     assert len(pages) > 2
 
 

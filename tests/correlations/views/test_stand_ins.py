@@ -106,7 +106,7 @@ def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(honest: Stud
     answer = page.split("report-lead")[1].split(".")[0]
     assert "BLEU (order 2" in answer
     assert "with all references" in answer  # another row of BLEU may read others
-    assert "The other row of this study can: Oracle (for all three kinds)." in page
+    assert "The other row of this study can, too: Oracle (for all three kinds)." in page
     assert "0.20 for experts" in page
     assert 'aria-current="true">experts' in page
     assert "ε = 0.20 (in place of experts)" in page  # in the paragraph for a paper
@@ -263,7 +263,7 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
         f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points on these outputs. '
         in page("")
     )
-    assert "It puts Quill first, the raters Echo." in page("")
+    assert "Its highest mean is that of Quill, the raters’ that of Echo." in page("")
     assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
     first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
     for kind in ("skilled", "experts"):
