@@ -122,6 +122,8 @@ def _lead(row: KindsOfRaters) -> str:
         return f"{candidate.disagreement[0].upper()}{candidate.disagreement[1:]}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
+    if candidate.lead < 0:
+        return f"On more outputs that rating is closer to the raters than it is: by {decimals(-candidate.lead)} of all."
     more = [each for each in row.by_kind.values() if each.lead_p <= LEVEL]
     rest = [each for each in row.by_kind.values() if each.lead_p > LEVEL]
     family = candidate.family_in_words

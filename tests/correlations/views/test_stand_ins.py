@@ -100,6 +100,22 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     assert "Maria" not in as_user(viewer).get(address(honest)).content.decode()
 
 
+def test_where_one_rating_is_closer_than_the_judge_the_page_says_so_without_p_values(
+    honest: Study, viewer, as_user
+) -> None:
+    honest.result["worth"][1]["same_rating"] |= {
+        "lead": -0.07,
+        "lead_p": dict.fromkeys(("crowd", "skilled", "experts"), 0.98),
+    }
+    honest.save(update_fields=["result"])
+
+    page = as_user(viewer).get(address(honest)).content.decode()
+
+    assert f"It is not shown that Oracle can stand in for {ALL_KINDS.replace(' and ', ' or ')}." in page
+    assert "On more outputs that rating is closer to the raters than it is: by 0.07 of all." in page
+    assert "p = 0.98" not in page.split('id="candidates-title"')[0]
+
+
 def test_the_answer_is_about_the_row_and_the_raters_that_are_chosen(honest: Study, viewer, as_user) -> None:
     page = as_user(viewer).get(address(honest) + "?raters=experts&row=0").content.decode()
 
