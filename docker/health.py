@@ -6,7 +6,7 @@ import sys
 import urllib.error
 import urllib.request
 
-WORKS = ("ok", "busy")
+WORKS = ("ok", "busy")  # as `annotation.core.heartbeats.Work`; a test compares them
 
 
 def state_of(part: str, body: dict[str, object]) -> str:

@@ -35,22 +35,22 @@ def _shown(result: StudyResult, rows: Sequence[StudyRow], noun: str) -> str:
         ends = row.coefficients[result.lead.key].over_items
         if ends is not None and not row.few_units:
             intervals.setdefault(row.label, []).append(ends)
-    agree = [label for label, found in intervals.items() if any(low > 0 for low, _ in found)]
+    agree = [label for label, of_rows in intervals.items() if any(low > 0 for low, _ in of_rows)]
     if not intervals:
         return ""
-    somehow = ", with at least one choice of references" if any(len(found) > 1 for found in intervals.values()) else ""
-    include = all(low <= 0 <= high for found in intervals.values() for low, high in found)
-    of = f"Of the {counted(len(intervals), noun)}"
+    somehow = (
+        ", with at least one choice of references" if any(len(of_rows) > 1 for of_rows in intervals.values()) else ""
+    )
+    include = all(low <= 0 <= high for of_rows in intervals.values() for low, high in of_rows)
+    opening = f"Of the {counted(len(intervals), noun)}"
     if len(intervals) == 1:
         is_shown, why = ("is", "") if agree else ("is not", f": its interval {_NOT_ABOVE[include]}")
         return f"{next(iter(intervals))}, the only {noun}, {is_shown} shown to agree with the raters{why}."
     if not agree:
         every = "every interval" if include else "no interval"
-        return f"{of} none is shown to agree with the raters: {every} {'includes' if include else 'lies above'} 0."
+        return f"{opening} none is shown to agree with the raters: {every} {'includes' if include else 'lies above'} 0."
     if len(agree) == len(intervals):
-        return f"{of} each is shown to agree with the raters{somehow}: its interval lies above 0."
+        return f"{opening} each is shown to agree with the raters{somehow}: its interval lies above 0."
     verb = "is" if len(agree) == 1 else "are"
-    return (
-        f"{of} only {enumerated(agree, MOST_NAMED)} {verb} shown to agree with the raters{somehow}: no other has an "
-        "interval above 0."
-    )
+    only = f"{enumerated(agree, MOST_NAMED)} {verb} shown to agree with the raters{somehow}"
+    return f"{opening} only {only}: no other has an interval above 0."
