@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.coverage.case import Case, Hits, Setting, held, rejected
 from correlations.stats.helped import regression_difference
+from correlations.stats.offsets import same_offset_p
 from correlations.stats.worth import ENOUGH_ITEMS, RegressionEstimate, alternative_annotator_test, regression_estimate
 
 SCORED = 1000  # outputs with a score
@@ -49,6 +50,14 @@ def as_good_as_a_rater(rng: np.random.Generator, *, n: int) -> Hits:
     quality = rng.normal(3, 1, n)
     everyone = np.clip(np.rint(quality + rng.normal(0, 0.8, (RATERS + 1, n))), 1, 5)
     return rejected(alternative_annotator_test(everyone[1:], everyone[0], epsilon=0.0).p_values[:1])
+
+
+def even(rng: np.random.Generator, *, systems: int, n: int) -> Hits:
+    """Judge outputs with an error of any system alike, on whole points; items differ in how far off the judge is."""
+    quality = rng.normal(3, 1, (systems, n))
+    rated, judged = (np.clip(np.rint(quality + rng.normal(0, 0.8, quality.shape)), 1, 5) for _ in range(2))
+    offsets = judged - rated + rng.normal(0, 0.5, n)
+    return rejected(np.array([same_offset_p(offsets, rng=rng, n_shuffles=199)]))
 
 
 SETTINGS = ((10, 0.5), (30, 0.5), (100, 0.8), (30, 0.0))
@@ -99,6 +108,16 @@ CASES = (
         tuple(
             Setting(f"{n} items, {RATERS} raters, ε = 0", partial(as_good_as_a_rater, n=n), 4000)
             for n in (ENOUGH_ITEMS, 100)
+        ),
+        "p-value",
+    ),
+    Case(
+        "That a judge is equally far from the ratings of all systems",
+        "correlations.stats.offsets.same_offset_p",
+        (),
+        tuple(
+            Setting(f"{systems} systems, {n} items", partial(even, systems=systems, n=n), 4000)
+            for systems, n in ((4, 30), (2, 200))
         ),
         "p-value",
     ),

@@ -212,6 +212,9 @@ class StandInSerializer(serializers.Serializer[Any]):
     assumed = AssumedScaleSerializer(
         allow_null=True, help_text="Null: the scores have no scale with two ends, and were fitted to the ratings."
     )
+    same_offset_p = serializers.FloatField(
+        allow_null=True, help_text="Of a test that the scores lie equally far from the ratings of every system."
+    )
 
 
 class HelpedMeanSerializer(serializers.Serializer[Any]):
@@ -229,16 +232,26 @@ class HelpedMeanSerializer(serializers.Serializer[Any]):
 class SameRatingSerializer(serializers.Serializer[Any]):
     """One and the same rating for every output of the row, in place of a rater."""
 
+    rating = serializers.FloatField(allow_null=True, help_text="The mean of all ratings.")
     advantage = serializers.FloatField(allow_null=True)
     winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
-    lead = serializers.FloatField(allow_null=True, help_text="How much more often the row is as close as a rater.")
+    closer = serializers.IntegerField(help_text="Outputs on which the row is closer to the raters than this rating.")
+    farther = serializers.IntegerField(help_text="Outputs on which it is farther from them.")
+    lead = serializers.FloatField(allow_null=True, help_text="Their difference, as a share of the outputs.")
     lead_p = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="One-sided, of no more than the margin."
     )
 
 
-class FittedScoresSerializer(SameRatingSerializer):
+class FittedScoresSerializer(serializers.Serializer[Any]):
     """A judge's scores put on the raters' scale by straight lines, as a metric's are, in place of a rater."""
+
+    advantage = serializers.FloatField(allow_null=True)
+    winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
+    lead = serializers.FloatField(allow_null=True, help_text="Over one and the same rating for every output.")
+    lead_p = serializers.DictField(
+        child=serializers.FloatField(allow_null=True), help_text="One-sided, of no more than the margin."
+    )
 
 
 HELD_OUT = (

@@ -70,7 +70,8 @@ class AssumedScale:
 class StandIn:
     """A row in place of a rater; ``reason`` says why there is no test, or is empty.
 
-    ``assumed`` is None if the row has no scale with two ends, or in a result made before this version.
+    ``assumed`` is None if the row has no scale with two ends. ``same_offset_p`` tests that scores on the raters' scale
+    lie equally far from the ratings of every system; None if the scores are fitted to the ratings, or of one system.
     """
 
     scale: str
@@ -81,6 +82,7 @@ class StandIn:
     margins: dict[str, MarginTest]  # by whom the row would replace
     reason: str
     assumed: AssumedScale | None = None
+    same_offset_p: float | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,16 @@ class HelpedMean:
 class SameRating:
     """One and the same rating for every output of a row, in place of a rater: what telling nothing can reach.
 
-    ``lead`` is how much more often the row is at least as close as a rater; ``lead_p`` tests that it is more than the
-    margin.
+    ``rating`` is the mean of all ratings. ``closer`` counts the outputs on which the row is closer to the raters than
+    it, ``farther`` those on which it is farther. ``lead`` is their difference as a share of the outputs; ``lead_p``
+    tests that it is more than the margin.
     """
 
+    rating: float | None
     advantage: float | None
     winning_rates: dict[str, float]  # by whom it would replace
+    closer: int
+    farther: int
     lead: float | None
     lead_p: dict[str, float | None]
 
@@ -116,7 +122,7 @@ class SameRating:
 class FittedScores:
     """A row's scores put on the raters' scale by straight lines, as scores of another unit are, in place of a rater.
 
-    The fields are as those of ``SameRating``: with them a judge can be compared with metrics, whose scores are fitted.
+    The fields are as those of ``SameRating``. With them a judge can be compared with metrics, whose scores are fitted.
     """
 
     advantage: float | None

@@ -9,6 +9,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import agreement_sentence, raters_are_known
 from correlations.selectors.levels import LevelsReport, levels_report
+from correlations.selectors.points import Point, known
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -56,6 +57,17 @@ class Headline:
         return " ".join(filter(None, [CHOSEN_HERE if self.best.is_tuned else "", self.trained]))
 
     @property
+    def points(self) -> list[Point]:
+        """Return what to know about the headline: other items and raters, how far these agree, and other questions."""
+        agreement = " ".join(filter(None, [self.agreement, self.ceiling_note])) if self.agreement else ""
+        return known(
+            Point("Other items, other raters", self.raters),
+            Point("How far raters agree", agreement, "#ceilings", "More on that"),
+            Point("Single outputs", self.outputs),
+            Point("Other questions", self.levels),
+        )
+
+    @property
     def ceiling_note(self) -> str:
         """Return why the metric lies above the agreement of two groups of raters; empty if it does not."""
         value, ceiling = self.best.estimate.value, self.best.ceiling
@@ -64,9 +76,7 @@ class Headline:
         most, above = attainable(ceiling, self.coefficient), f"{self.best.row.label} lies above that"
         if value > most:
             return f"{above}, and above {decimals(most)}, the most expected of a score that has not seen these ratings."
-        return (
-            f"{above}, as a metric can: two groups differ by the noise of both, a metric and one group by that of one."
-        )
+        return f"{above}, which a metric can: between two groups both are noisy, between a metric and a group only one."
 
     @property
     def raters(self) -> str:
@@ -74,12 +84,12 @@ class Headline:
         ends = self.best.estimate.over_items_and_raters
         if ends is not None:
             return (
-                "The interval is over items. If raters are drawn anew as well, resamples lie from "
-                f"{decimals(ends[0])} to {decimals(ends[1])}: drawing adds noise, which lowers agreement."
+                "The interval above is for other items, rated by the same raters. For other raters as well it is about "
+                f"{decimals(ends[0])} to {decimals(ends[1])}: somewhat low, since drawing raters at random adds noise."
             )
-        return (
-            "" if self.best.estimate.over_items is None else "The interval is over items: other raters may differ more."
-        )
+        if self.best.estimate.over_items is None:
+            return ""
+        return "The interval above is for other items, rated by the same raters. With other raters it would be wider."
 
 
 def study_headline(study: Study, result: StudyResult) -> Headline | None:
@@ -168,15 +178,16 @@ def _levels(report: LevelsReport | None, best: BestRow) -> str:
     label = here.row.label  # a row of the same metric is no other winner
     over = report.shown_over_systems
     if over and over.row.label != label and over.lead.value != here.lead.value:
-        others.append(f"for {over.row.label} over systems")
+        others.append(f"{over.row.label}’s over systems")
     over = report.shown_over_outputs
     if over and over.row.label != label and over.index != here.index:
-        others.append(f"for {over.row.label} over single outputs")
+        others.append(f"{over.row.label}’s over single outputs")
     if not others:
         return ""
     return (
-        f"Other questions have other winners: r is highest {' and '.join(others)}. Units ask which of two systems is "
-        "better on some items, systems which is better overall, outputs which single output is."
+        f"The highest r is another metric’s in other questions: {' and '.join(others)}. The numbers above ask which of "
+        "two systems is better on some items; over systems the question is which is better overall, over single "
+        "outputs which output is."
     )
 
 

@@ -138,16 +138,16 @@ class LevelsReport:
             return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
         if best.lead.p > SIGNIFICANT:
             return self._not_shown(n, best)
-        drawn = best.lead.over_items_and_systems
+        drawn, value = best.lead.over_items_and_systems, _shown(best.lead.value)
         if drawn is None:
-            return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)} ({p_text(best.lead.p)})."
+            return f"Over {n}, {self._leads(best)} = {value} ({p_text(best.lead.p)})."
         lies = f"with other systems like these it may lie from {decimals(drawn[0])} to {decimals(drawn[1])}"
         if drawn[0] <= 0:
-            return (
-                f"Over {n}, r is highest for {best.name}, {_shown(best.lead.value)}, but agreement is not shown beyond "
-                f"them: {lies}."
-            )
-        return f"Over {n}, r is highest for {best.name}: {_shown(best.lead.value)}; {lies}."
+            return f"Over {n}, {self._leads(best)} = {value}, but agreement is not shown beyond them: {lies}."
+        return f"Over {n}, {self._leads(best)} = {value}; {lies}."
+
+    def _leads(self, best: RowOfLevels) -> str:
+        return f"{best.name} has the highest r" if len(self.rows) > 1 else f"{best.name} has r"
 
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
@@ -186,7 +186,7 @@ class LevelsReport:
             f" [{decimals(estimate.over_items[0])}, {decimals(estimate.over_items[1])}]" if estimate.over_items else ""
         )
         if not (near := self.as_good_over_outputs):
-            return f"Over {outputs}, r is highest for {best.name}: {_shown(estimate.value)}{interval}."
+            return f"Over {outputs}, {self._leads(best)} = {_shown(estimate.value)}{interval}."
         rows = [best, *near]
         labels = [row.row.label for row in rows]
         names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
@@ -225,10 +225,11 @@ class LevelsReport:
         """Return which system carries the best row's coefficient over systems; empty if none does, or they are few."""
         if self.too_few or self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
+        of = "the highest r, that of" if len(self.rows) > 1 else "r of"
+        left_out = self.best.system.without.system
         return (
-            f"Over systems one system {'lowers' if self.is_lowered else 'carries'} the highest r, that of "
-            f"{self.best.name}: it is {_shown(self.best.lead.value)}, and {_shown(self.best.without)} without "
-            f"{self.best.system.without.system}."
+            f"Over systems one system {'lowers' if self.is_lowered else 'carries'} {of} {self.best.name}: it is "
+            f"{_shown(self.best.lead.value)}, and {_shown(self.best.without)} without {left_out}."
         )
 
     @property

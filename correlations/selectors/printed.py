@@ -92,8 +92,7 @@ def further_sentences(study: Study, result: StudyResult) -> str:
     headline = study_headline(study, result)
     if headline is None:
         return ""
-    sentences = headline.raters, headline.agreement, headline.ceiling_note, headline.outputs, headline.levels
-    return " ".join(filter(None, sentences))
+    return " ".join(point.text for point in headline.points)
 
 
 def _ahead(headline: Headline) -> str:

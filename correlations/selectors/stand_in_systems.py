@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import decimals
 from correlations.selectors.worth import Candidate
+from correlations.stats.worth import LEVEL
+from metrics.templatetags.report import p_text
 
 UNEVEN = 0.04  # of the raters' scale, by which a judge may favour one system over another before the page warns
 
@@ -48,10 +50,22 @@ class SystemBias:
         return None if assumed is None else self.off >= UNEVEN * (assumed.rating_high - assumed.rating_low)
 
     @property
+    def off_in_words(self) -> str:
+        """Return that number as the difference of the two that are printed beside it."""
+        return f"{decimals(round(self.apart[self.most], 2) - round(self.apart[self.least], 2))} points"
+
+    @property
     def other_first(self) -> str:
-        """Return whose means are highest, if they are of two systems, as a sentence."""
+        """Return whose means are highest, if they are of two systems that both tell apart, as a sentence."""
         judges, raters = (max(side, key=side.__getitem__) for side in (self.by_judge, self.by_raters))
-        return "" if judges == raters else f"Its highest mean is that of {judges}, the raters’ that of {raters}."
+        sides = self.by_judge, self.by_raters
+        if any(round(side[judges], 2) == round(side[raters], 2) for side in sides):
+            return ""
+        of_judge, of_raters = (
+            f"{decimals(means[first])} for {first}, {decimals(means[second])} for {second}"
+            for means, first, second in ((self.by_judge, judges, raters), (self.by_raters, raters, judges))
+        )
+        return f"By its means {judges} leads ({of_judge}), by the raters’ {raters} ({of_raters})."
 
     def in_words(self, *, may_compare: bool) -> str:
         """Return the sentences; a judge that is not shown to stand in for any rater is not offered for comparing."""
@@ -61,17 +75,24 @@ class SystemBias:
         whose = "Its ratings" if self.candidate.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
         if len(self.apart) == 1:
             return f"{whose} less the raters’ are {least}."
-        text = f"{whose} less the raters’ are {least} to {most}"
-        off = f"{decimals(self.off)} points"
+        text = f"{whose} less the raters’ are {least} to {most}{self._by_chance}"
         if self.uneven:
-            text += ": rely on raters for differences between systems, of which the judge’s are off by up to "
-            text += f"{off} on these outputs."
+            text += ". Rely on raters for differences between systems: the judge’s are off by up to "
+            text += f"{self.off_in_words} on these outputs."
         elif self.uneven is None:
             text += "."
         else:
-            text += f", so that its difference of any two systems is within {off} of theirs on these outputs"
+            text += f". So its difference of any two systems is within {self.off_in_words} of theirs on these outputs"
             text += ": it may compare systems that lie farther apart." if may_compare else "."
         return f"{text} {self.other_first}".strip()
+
+    @property
+    def _by_chance(self) -> str:
+        """Return whether systems differ in this by more than chance, as part of a sentence; empty if not tested."""
+        p = self.candidate.stand_in.same_offset_p
+        if p is None:
+            return ""
+        return f", {'more' if p <= LEVEL else 'not more'} apart than chance explains ({p_text(p)})"
 
     @property
     def in_short(self) -> str:
@@ -83,7 +104,7 @@ class SystemBias:
         least, most = (f"{decimals(self.apart[each], plus=True)} ({each})" for each in (self.least, self.most))
         if self.uneven:
             return f"Rely on raters for differences between systems: its means less theirs are {least} to {most}."
-        return f"Its differences between systems are within {decimals(self.off)} points of the raters’."
+        return f"Its differences between systems are within {self.off_in_words} of the raters’."
 
 
 def _on_raters_scale(candidate: Candidate, score: float) -> float:

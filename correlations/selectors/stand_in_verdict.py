@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
 from annotation.core.prose import enumerated
+from correlations.selectors.points import Point
 from correlations.selectors.stand_in_kinds import KindsOfRaters
 from correlations.selectors.stand_in_systems import SystemBias
 from correlations.selectors.worth import ONE_OF, WHOM, Candidate
@@ -70,15 +71,19 @@ def _joined(names: Sequence[str], conjunction: str) -> str:
     return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
 
 
-def basis(row: KindsOfRaters) -> str:
-    """Return what the answer rests on: raters and outputs, and what one rating for every output would reach."""
+def basis(row: KindsOfRaters) -> list[Point]:
+    """Return what the answer rests on: who was tested, the test, and what one rating for every output would reach."""
     candidate = row.any_candidate
     panel = candidate.panel
     if panel is None:
-        return ""
+        return []
     if candidate.too_few:
-        return panel.in_words if panel.n_strangers else ""
-    return " ".join(filter(None, [panel.in_words, f"{_beats(row)}; {_constant(row)}.", _lead(row)]))
+        return [Point("Who was tested", panel.in_words)] if panel.n_strangers else []
+    return [
+        Point("Who was tested", panel.in_words),
+        Point("The test", f"{_beats(row)}. To beat one, it must lie about as close to the others as that rater does."),
+        Point("Is that hard?", f"{_constant(row)[:1].upper()}{_constant(row)[1:]}. {_lead(row)}"),
+    ]
 
 
 def basis_in_short(row: KindsOfRaters) -> str:
@@ -107,7 +112,10 @@ def _beats(row: KindsOfRaters) -> str:
 def _constant(row: KindsOfRaters) -> str:
     """Return whether passing shows anything, since one rating for all may pass, too."""
     passing = [kind for kind, each in row.by_kind.items() if each.same_passes]
+    mean = row.any_candidate.worth.same_rating.rating
     rating = "one and the same rating for every output"
+    if mean is not None:
+        rating += f" (the mean, {decimals(mean)})"
     if not passing:
         return f"{rating} does not pass"
     if len(passing) == len(row.by_kind):
@@ -116,19 +124,21 @@ def _constant(row: KindsOfRaters) -> str:
 
 
 def _lead(row: KindsOfRaters) -> str:
-    """Return for whom its lead over one rating for all is shown to be more than the margin."""
+    """Return whether it is closer to the raters than that rating, and for whom by more than the margin."""
     candidate = row.any_candidate
+    same = candidate.worth.same_rating
     if candidate.agrees_nowhere:
         return f"{candidate.disagreement[0].upper()}{candidate.disagreement[1:]}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
-    if candidate.lead < 0:
-        return f"On more outputs that rating is closer to the raters than it is: by {decimals(-candidate.lead)} of all."
+    shown = f"It is closer to the raters than that on {same.closer:,} outputs, farther on {same.farther:,}"
+    if candidate.lead <= 0:
+        return f"{shown}: no lead."
     more = [each for each in row.by_kind.values() if each.lead_p <= LEVEL]
     rest = [each for each in row.by_kind.values() if each.lead_p > LEVEL]
     family = candidate.family_in_words
-    shown = f"Its lead over that rating, {decimals(candidate.lead)} of the outputs, is"
     ends = f"; each p is corrected for {family}." if family else "."
+    shown += f": a lead of {decimals(candidate.lead)} of the outputs,"
     if not more:
         return f"{shown} not shown to be more than the margin for {_margins(rest, 'or')}{ends}"
     against = f", not for {_margins(rest, 'or')}" if rest else ""

@@ -7,6 +7,7 @@ from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import enumerated
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
+from correlations.selectors.points import Point
 from correlations.selectors.stand_in_kinds import KindsOfRaters, kinds_by_row, leading_judge, leading_row
 from correlations.selectors.stand_in_verdict import (
     TOO_GOOD,
@@ -43,7 +44,7 @@ class Answer:
 
     verdict: Verdict  # for every kind of rater at once
     systems: str  # by how much it differs from the raters, and whether it may be used to compare systems
-    basis: str  # raters, outputs, and what one rating for all would reach
+    basis: Sequence[Point]  # raters, outputs, and what one rating for all would reach
     why: str  # in full, in place of those raters that the numbers are shown for
     scale: str  # that imported scores are taken to have
     others: str
@@ -52,6 +53,10 @@ class Answer:
     certainty: str
     advice: str
     next_step: str
+
+    @property
+    def basis_in_words(self) -> str:
+        return " ".join(point.text for point in self.basis)
 
 
 def stand_in_answer(report: StandInReport, whom: str = "") -> Answer:
@@ -67,7 +72,7 @@ def stand_in_answer(report: StandInReport, whom: str = "") -> Answer:
         others=_others(report, rows),
         one_rater=_one_rater(report),
         saved=_saved(report) if tested else "",
-        certainty=_certainty(report) if tested else "",
+        certainty=_certainty_of_test(chosen) if tested else "",
         advice=_advice(report),
         next_step=_next_step(report),
     )
@@ -125,12 +130,17 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     """Return how a row that passes compares with one rating for all."""
     if chosen.lead is None:
         return "How much closer to the raters it is than that rating is not known."
+    apart = (
+        f"Against the tested raters, one by one, it is at least as close on {percent(chosen.stand_in.advantage)} of "
+        f"the outputs, that rating on {percent(chosen.worth.same_rating.advantage)}. (Whole points often tie with a "
+        "rater’s, which counts as close; a mean between them does not.)"
+    )
+    if chosen.lead <= 0:
+        return f"{apart} Against all raters together it has no lead over that rating."
     more = "more" if chosen.lead_p <= LEVEL else "not shown to be more"
     return (
-        f"Against the tested raters it is at least as close on {percent(chosen.stand_in.advantage)} of the outputs, "
-        f"that rating on {percent(chosen.worth.same_rating.advantage)}. Against all raters, output by output, its "
-        f"lead over that rating is {decimals(chosen.lead)}, {more} than the margin of "
-        f"{decimals(epsilon)} ({chosen.lead_p_in_words})."
+        f"{apart} Against all raters together, output by output, its lead over that rating is "
+        f"{decimals(chosen.lead)}, {more} than the margin of {decimals(epsilon)} ({chosen.lead_p_in_words})."
     )
 
 
@@ -200,18 +210,6 @@ def _saved(report: StandInReport) -> str:
     if saves(worth.saved):
         return f"The scores of {label} save {percent(worth.saved)} of the ratings behind the systems’ means."
     return f"The scores of {label} save no ratings{', since every scored output is rated' if report.all_rated else ''}."
-
-
-def _certainty(report: StandInReport) -> str:
-    chosen = report.chosen
-    text = _certainty_of_test(chosen)
-    if not chosen.same_passes:
-        text += (
-            " One and the same rating for every one of these outputs would have an advantage of "
-            f"{percent(chosen.worth.same_rating.advantage)} and a winning rate of "
-            f"{decimals(chosen.same_winning_rate)}: it does not pass."
-        )
-    return text
 
 
 def _certainty_of_test(chosen: Candidate) -> str:
@@ -295,7 +293,7 @@ def stand_in_paragraph(result: StudyResult) -> str:
     margins = enumerated([f"{decimals(epsilon)} for {WHOM[whom]}" for whom, epsilon in MARGINS.items()])
     margin = f"It may fall short of a rater by a margin ε, because it costs less: {margins}."
     certainty = "" if report.chosen.margin is None else _certainty_of_test(report.chosen)
-    parts = [str(answer.verdict), answer.systems, answer.basis, margin, certainty, answer.scale, answer.others]
+    parts = [str(answer.verdict), answer.systems, answer.basis_in_words, margin, certainty, answer.scale, answer.others]
     return " ".join(filter(None, parts))
 
 

@@ -243,6 +243,9 @@ def _stand_in_table(result: StudyResult) -> Table:
         "raters_tested": lambda row, worth, *_: len(worth.stand_in.raters),
         "raters_left_out": lambda row, worth, *_: len(worth.stand_in.left_out),
         "advantage": lambda row, worth, *_: worth.stand_in.advantage,
+        "one_rating": lambda row, worth, *_: worth.same_rating.rating,
+        "outputs_closer_than_one_rating": lambda row, worth, *_: worth.same_rating.closer,
+        "outputs_farther_than_one_rating": lambda row, worth, *_: worth.same_rating.farther,
         "advantage_of_one_rating": lambda row, worth, *_: worth.same_rating.advantage,
         "winning_rate_of_one_rating": lambda row, worth, whom, _: worth.same_rating.winning_rates[whom],
         "lead_over_one_rating": lambda row, worth, *_: worth.same_rating.lead,
@@ -252,6 +255,7 @@ def _stand_in_table(result: StudyResult) -> Table:
         "lead_fitted": lambda row, worth, *_: worth.fitted and worth.fitted.lead,
         "outputs": lambda row, worth, *_: worth.stand_in.outputs,
         "scale": lambda row, worth, *_: worth.stand_in.scale,
+        "p_of_same_offset": lambda row, worth, *_: worth.stand_in.same_offset_p,
         "ratings_saved": lambda row, worth, *_: worth.saved,
     }
     return table_of(columns, _margins(result))

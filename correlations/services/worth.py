@@ -26,6 +26,7 @@ from correlations.selectors.inputs import FloatArray, HumanSide
 from correlations.services.inputs import Row, StudyInputs
 from correlations.services.rated_outputs import RatedOutputs
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
+from correlations.stats.offsets import same_offset_p
 from correlations.stats.paired_outputs import NO_PAIR_OF, paired_outputs
 from correlations.stats.ranking import (
     cross_validated_tie_accuracy,
@@ -144,13 +145,22 @@ def _stand_in(
 ) -> tuple[StandIn, SameRating, FittedScores | None]:
     if outputs is None:
         reason = UNKNOWN_RATERS if inputs.human.n_judgements else "no output is rated"
-        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, {}, None, {}), None
+        return StandIn("ratings", 0, None, (), (), {}, reason), SameRating(None, None, {}, 0, 0, None, {}), None
     scores = row.statistics.sentence_scores[outputs.system, outputs.item]
     assumed = _assumed(inputs.human, row.metric)
     scale, candidate = _on_scale(scores, outputs, assumed)
     fitted = None if scale == "line" else _fitted(scores, outputs)
     tested = _with_agreement(_tested(scale, candidate, outputs), candidate, outputs)
-    return replace(tested, assumed=assumed), _same_rating(scale, candidate, outputs), fitted
+    tested = replace(tested, assumed=assumed, same_offset_p=_same_offset_p(inputs, row, assumed))
+    return tested, _same_rating(scale, candidate, outputs), fitted
+
+
+def _same_offset_p(inputs: StudyInputs, row: Row, assumed: AssumedScale | None) -> float | None:
+    """Test that scores lie equally far from the ratings of every system; None unless they are on the raters' scale."""
+    if assumed is None:
+        return None
+    offsets = assumed.placed(row.statistics.sentence_scores) - inputs.human.mean
+    return finite_or_none(same_offset_p(offsets, rng=np.random.default_rng(inputs.specification.seed)))
 
 
 def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:
@@ -169,7 +179,17 @@ def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutput
 def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> SameRating:
     one_rating = _one_rating(candidate, outputs)
     same = _tested(scale, one_rating, outputs)
-    return SameRating(same.advantage, _winning_rates(same), *_lead(candidate, one_rating, outputs, same))
+    direct = lead_over(outputs.given, candidate, one_rating)
+    lead, lead_p = _lead(candidate, one_rating, outputs, same)
+    return SameRating(
+        rating=outputs.mean,
+        advantage=same.advantage,
+        winning_rates=_winning_rates(same),
+        closer=direct.closer,
+        farther=direct.farther,
+        lead=lead,
+        lead_p=lead_p,
+    )
 
 
 def _fitted(scores: FloatArray, outputs: RatedOutputs) -> FittedScores:

@@ -339,6 +339,8 @@ class Lead(NamedTuple):
     difference: float
     p: float
     n_items: int
+    closer: int
+    farther: int
 
 
 def lead_over(
@@ -382,13 +384,13 @@ def lead_over(
     given = GivenRatings.of(ratings)
     closer = given.closer(given.candidate(candidate), given.candidate(other), alignment)
     differences = closer[~np.isnan(closer)]
-    n_items = int(differences.size)
+    n_items, closer_on, farther_on = int(differences.size), int((differences > 0).sum()), int((differences < 0).sum())
     if n_items < 2:
-        return Lead(math.nan, math.nan, n_items)
+        return Lead(math.nan, math.nan, n_items, closer_on, farther_on)
     # That the mean lies above the margin, as the test above has it for below.
     total, squares = -differences.sum(keepdims=True), (differences**2).sum(keepdims=True)
     p = _below(total, squares, np.array([n_items]), -margin)
-    return Lead(float(differences.mean()), float(p[0]), n_items)
+    return Lead(float(differences.mean()), float(p[0]), n_items, closer_on, farther_on)
 
 
 def _below(total: Floats, squares: Floats, n: Ints, epsilon: float) -> Floats:

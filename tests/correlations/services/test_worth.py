@@ -75,8 +75,12 @@ def test_a_judge_on_the_raters_scale_is_tested_against_each_rater(world: World) 
     winning_rate, advantage, _ = one_rater_at_a_time(matrix, same, 0.1)
     assert result.worth[1].same_rating.advantage == pytest.approx(advantage)
     assert result.worth[1].same_rating.winning_rates["crowd"] == winning_rate
+    assert result.worth[1].same_rating.rating == pytest.approx(matrix.mean())
     lead = lead_over(matrix, candidate, same, margin=0.2)
     assert (result.worth[1].same_rating.lead, result.worth[1].same_rating.lead_p["experts"]) == lead[:2]
+    assert (result.worth[1].same_rating.closer, result.worth[1].same_rating.farther) == (lead.closer, lead.farther)
+    assert result.worth[0].stand_in.same_offset_p is None, "fitted scores lie nowhere by themselves"
+    assert result.worth[1].stand_in.same_offset_p == 1, "the scores are the mean ratings: no system is favoured"
     fitted = result.worth[1].fitted
     assert fitted is not None
     places = {world.responses[name, i].pk: i for name in HYPOTHESES for i in range(len(world.items))}

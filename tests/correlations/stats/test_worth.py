@@ -300,6 +300,7 @@ def test_a_lead_over_another_candidate_is_a_t_test_over_items(margin):
     expected = stats.ttest_1samp(differences, margin, alternative="greater")
     assert (lead.n_items, lead.difference) == (len(differences), pytest.approx(np.mean(differences)))
     assert lead.p == pytest.approx(expected.pvalue, rel=1e-9)
+    assert (lead.closer, lead.farther) == (differences.count(1.0), differences.count(-1.0))
     reverse = lead_over(ratings, constant, judge, margin=-margin)
     assert (reverse.difference, reverse.p) == (pytest.approx(-lead.difference), pytest.approx(1 - lead.p))
 

@@ -106,13 +106,13 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
         f"3 systems are too few to show which metric agrees with the raters over systems: it takes "
         f"{FEWEST_SYSTEMS}, better {FEW_SYSTEMS}." in page
     )
-    assert "Over 3 systems, r is highest" not in page
+    assert "Over 3 systems" not in page
     assert "the highest of 2 rows" not in page
     assert page.count('data-label="p">–<') == 2, "no p over so few"
     table = client.get(address(study, "study-download", "system-level", "csv"))
     rows = list(csv.DictReader(io.StringIO(b"".join(table).decode())))
     assert {row["p"] for row in rows} == {""}
-    assert "single outputs, r is highest for Oracle" in page
+    assert "single outputs, Oracle with imported scores has the highest r" in page
     assert page.count('class="negated"') == 3  # TER, in the tables of rows
     by_output = page.split('id="outputs"')[1]
     assert by_output.index("Oracle") < by_output.index("TER")
@@ -293,7 +293,7 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
     near = words("outputs", {"value": 0.14}, {"value": 0.15, "over_items": (0.11, 0.19)})
     unsure = "the highest r is 0.15 [0.11, 0.19], but which metric is best is not shown: "
     assert f"{unsure}Oracle and TER lie within that range." in near
-    assert "r is highest" not in near.split("Over ")[-1]
+    assert "has the highest r" not in near.split("Over ")[-1]
     alike = replace(result, rows=tuple(replace(row, label="ΔBLEU", subset="all") for row in result.rows))
     named = levels_sentence(
         replace(
@@ -336,9 +336,9 @@ def test_the_study_names_another_winner_only_where_the_page_of_levels_shows_one(
         assert headline is not None
         return headline.levels.split(":")[-1].split(".")[0]
 
-    assert others((0.1, 1.0), (0.15, 0.3)) == " r is highest for Oracle over systems and for Oracle over single outputs"
-    assert others((-0.02, 1.0), (0.15, 0.3)) == " r is highest for Oracle over single outputs"
-    assert others((0.1, 1.0), (0.05, 0.3)) == " r is highest for Oracle over systems"
+    assert others((0.1, 1.0), (0.15, 0.3)) == " Oracle’s over systems and Oracle’s over single outputs"
+    assert others((-0.02, 1.0), (0.15, 0.3)) == " Oracle’s over single outputs"
+    assert others((0.1, 1.0), (0.05, 0.3)) == " Oracle’s over systems"
     assert others((0.1, 1.0), (0.05, 0.3), p=0.2) == ""
     enough = 1
     assert others((0.1, 1.0), (0.05, 0.3)) == ""

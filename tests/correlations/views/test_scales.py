@@ -141,7 +141,7 @@ def test_a_judge_of_another_range_is_placed_by_its_ends_and_its_bias_is_that_of_
         assumed = replace(placed.stand_in.assumed, rating_high=1.0 + width)
         worth = replace(placed.worth, stand_in=replace(placed.stand_in, scale="ratings", assumed=assumed))
         bias = SystemBias.of(replace(placed, worth=worth, systems=points))
-        assert ("rely on raters for differences between systems" in bias.in_words(may_compare=True)) == uneven
+        assert ("Rely on raters for differences between systems" in bias.in_words(may_compare=True)) == uneven
         within = "within 1.00 points of theirs on these outputs: it may compare systems that lie farther apart."
         assert (within in bias.in_words(may_compare=True)) != uneven
         assert "it may compare" not in bias.in_words(may_compare=False)

@@ -104,6 +104,8 @@ def test_where_one_rating_is_closer_than_the_judge_the_page_says_so_without_p_va
     honest: Study, viewer, as_user
 ) -> None:
     honest.result["worth"][1]["same_rating"] |= {
+        "closer": 54,
+        "farther": 62,
         "lead": -0.07,
         "lead_p": dict.fromkeys(("crowd", "skilled", "experts"), 0.98),
     }
@@ -112,7 +114,7 @@ def test_where_one_rating_is_closer_than_the_judge_the_page_says_so_without_p_va
     page = as_user(viewer).get(address(honest)).content.decode()
 
     assert f"It is not shown that Oracle can stand in for {ALL_KINDS.replace(' and ', ' or ')}." in page
-    assert "On more outputs that rating is closer to the raters than it is: by 0.07 of all." in page
+    assert "It is closer to the raters than that on 54 outputs, farther on 62: no lead." in page
     assert "p = 0.98" not in page.split('id="candidates-title"')[0]
 
 
@@ -194,7 +196,7 @@ def test_a_judge_is_corrected_for_other_judges_and_not_for_metrics_or_for_the_sa
     assert [stand_in_answer(each).verdict.word for each in (alone, twice, beside)] == ["Yes,", "Yes,", ""]
     assert "(p = 0.030)" in stand_in_answer(alone).why
     assert "(p = 0.060, corrected for 2 judges)" in stand_in_answer(beside).why
-    assert "for a crowd (0.10; p = 0.060); each p is corrected for 2 judges." in stand_in_answer(beside).basis
+    assert "for a crowd (0.10; p = 0.060); each p is corrected for 2 judges." in stand_in_answer(beside).basis_in_words
     assert "after Holm over 2 judges" in stand_in_methods(beside, "")
 
 
@@ -256,7 +258,7 @@ def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
     assert "Oracle can" in sentence(same_rating=replace(passing, lead_p={"crowd": 0.01}))
     for p in (0.2, None):
         same = replace(passing, lead_p={"crowd": p})
-        assert "one and the same rating for every output passes" in sentence(same_rating=same)
+        assert "one and the same rating for every output (the mean, 3.15) passes" in sentence(same_rating=same)
 
 
 def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_systems_may_be_compared(
@@ -267,19 +269,21 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     worth["same_rating"] |= {"lead": 0.18, "lead_p": {"crowd": 0.012, "skilled": 0.192, "experts": 0.631}}
     for place, point in enumerate(honest.result["levels"][1]["system"]["systems"]):
         point |= {"rating": 3.0 - 0.1 * place, "score": 3.0 - 0.1 * place + (-0.01, 0.3, 0.62)[place]}
+    worth["stand_in"]["same_offset_p"] = 0.004
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
-    off = "−0.01 for Echo to +0.62 for Quill: rely on raters for differences between systems, of which the judge’s"
+    apart = "−0.01 for Echo to +0.62 for Quill, more apart than chance explains (p = 0.004). "
+    off = f"{apart}Rely on raters for differences between systems: the judge’s are off by up to 0.63 points on these "
     client = as_user(viewer)
 
     def page(query: str) -> str:
         return " ".join(client.get(address(honest) + query).content.decode().split())
 
-    assert (
-        f'report-lead">{some} Its ratings less the raters’ are {off} are off by up to 0.63 points on these outputs. '
-        in page("")
+    assert f'report-lead">{some} Its ratings less the raters’ are {off}' in page("")
+    leads = (
+        "By its means Quill leads (3.42 for Quill, 2.99 for Echo), by the raters’ Echo (3.00 for Echo, 2.80 for Quill)."
     )
-    assert "Its highest mean is that of Quill, the raters’ that of Echo." in page("")
+    assert leads in page("")
     assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
     first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
     for kind in ("skilled", "experts"):
@@ -291,9 +295,9 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     (finding,) = stand_in_findings(honest.project, 2)
     short = f"{some} Rely on raters for differences between systems: its means less theirs are −0.01 (Echo) to +0.62"
     assert finding.text.startswith(short)
-    assert (
-        finding.sure == "It beats 3 of 3 raters; one and the same rating for every output does not pass (lead over "
-        "it 0.18). Tested against all 3 raters, over 117 different outputs"
+    assert finding.sure == (
+        "It beats 3 of 3 raters; one and the same rating for every output (the mean, 3.15) does not pass (lead over it "
+        "0.18). Tested against all 3 raters, over 117 different outputs"
     )
     assert finding.stays
     assert f"{finding.text} {finding.sure}" in stand_in_sentence(honest.read_result())
@@ -313,7 +317,12 @@ def test_few_of_many_raters_or_raters_who_agree_with_none_allow_no_answer(honest
         assert report is not None
         assert finding is not None
         answer = stand_in_answer(report)
-        return str(answer.verdict), f"{answer.why} {answer.basis}", finding[0], stand_in_methods(report, "Seed 1.")
+        return (
+            str(answer.verdict),
+            f"{answer.why} {answer.basis_in_words}",
+            finding[0],
+            stand_in_methods(report, "Seed 1."),
+        )
 
     many = tuple(LeftOutRater(10 + place, 20) for place in range(20))
     verdict, why, finding, methods = answers(left_out=many)
@@ -384,7 +393,7 @@ def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(s
     assert imported_notes(study, result) == [("Oracle", "Prompt v1")]
     paragraph = stand_in_paragraph(result)
     assert paragraph.startswith(f"Not testable: Oracle {SEEN} Its ratings less the raters’ are ")
-    assert "It beats 3 of 3 raters; " in paragraph
+    assert "It beats 3 of 3 raters. To beat one, it must " in paragraph
     assert "by a margin ε, because it costs less: 0.10 for a crowd, 0.15 for skilled raters and 0.20" in paragraph
     cells = {row[0]: row[2] for row in stand_in_grid(result).rows}
     assert cells["Oracle"] == "not testable: too good"
