@@ -147,6 +147,7 @@ def drag_over_the_distribution(page):
 def sort_by_width(page, release):
     """By reference, far down: the next page is loaded there, too."""
     page.get_by_role("link", name="By reference").click()
+    page.wait_for_url(re.compile("view=references"))  # a choice made in the page that is left would be lost with it
     page.get_by_label("Order").select_option("Widest interval first")
     page.wait_for_url(re.compile("sort=-width"))
     page.mouse.wheel(0, 4000)
