@@ -2,19 +2,26 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
+import altair as alt
 import pytest
+from altair.utils.schemapi import validate_jsonschema
 from django.apps import apps
 from django.core.cache import cache
 from django.db import OperationalError, connection, transaction
 from django.test import Client, TransactionTestCase
 from psycopg.errors import DeadlockDetected
 
+import metrics.charts
+from annotation.core import charts
 from annotation.models import Membership, Project, Role, User
+from annotation.references.weighing import charts as weighing_charts
 from tests.durations import seconds_by_file
 from tests.migrated import copy_what_is_migrated
 from tests.processes import NUMBER, scope_of
@@ -154,6 +161,26 @@ def _empty_quickly() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", emptied)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _check_charts() -> Iterator[None]:
+    """The first chart that a function draws is checked against the schema of Vega-Lite: each would take too long."""
+    look, seen = charts.themed, set[CodeType]()
+
+    def checked(spec: Mapping[str, Any], theme: charts.Theme) -> charts.Spec:
+        caller = sys._getframe(1)
+        while caller.f_code.co_filename == charts.__file__ and caller.f_back:
+            caller = caller.f_back
+        if caller.f_code not in seen:
+            seen.add(caller.f_code)
+            validate_jsonschema(dict(spec), {"$ref": "#/definitions/TopLevelSpec"}, rootschema=alt.load_schema())
+        return look(spec, theme)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (charts, metrics.charts, weighing_charts):
+            patch.setattr(module, "themed", checked)
         yield
 
 

@@ -14,11 +14,15 @@ from typing import Any, Literal
 
 import altair as alt
 import vl_convert
+from altair.utils import schemapi
 
 Theme = Literal["light", "dark"]
 Width = int | Literal["container"]
 Spec = dict[str, Any]
 Rows = Sequence[Mapping[str, Any]]
+
+# Each part of a chart would be checked as it is made, for every reader of a page: the tests check every chart instead.
+schemapi.disable_debug_mode()
 
 STYLESHEET = Path(__file__).resolve().parents[2] / "static" / "css" / "assay.css"
 # For files: the pages' font, and letters of scripts that the fonts within vl-convert do not have.
@@ -103,14 +107,14 @@ def finish(
     subtitle: str | Sequence[str] = "",
     description: str = "",
 ) -> Spec:
-    """Give a chart its size, title, description and theme; check it against the Vega-Lite schema."""
+    """Give a chart its size, title, description and theme."""
     if width != "container" and (isinstance(width, str) or width < 100):
         raise ValueError(f'width is {width!r}: accepted are "container" and pixels from 100')
     sized = chart.properties(width=width, height=height)
     if title:
         heading = alt.TitleParams(text=title, subtitle=[subtitle] if isinstance(subtitle, str) else list(subtitle))
         sized = sized.properties(title=heading, description=f"{title}. {description}")
-    return themed(sized.to_dict(), theme)
+    return themed(sized.to_dict(validate=False), theme)
 
 
 def themed(spec: Mapping[str, Any], theme: Theme) -> Spec:

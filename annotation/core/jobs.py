@@ -57,9 +57,13 @@ class Claim:
 
     def progress(self, done: int, total: int, note: str = "") -> None:
         """Record progress and renew the lease; raise if the job was lost or cancelled."""
-        self._update(progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end())
-        if self._mine().filter(cancel_requested=True).exists():
-            raise JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
+        recorded = (
+            self._mine()
+            .filter(cancel_requested=False)
+            .update(progress_done=done, progress_total=total, progress_note=note[:200], lease_expires_at=_lease_end())
+        )
+        if not recorded:
+            raise self._cancelled() if self._mine().exists() else self._lost()
         self.listener(done, total, note)
 
     def record(self, **fields: Any) -> None:
@@ -89,6 +93,9 @@ class Claim:
     def _update(self, **fields: Any) -> None:
         if self._mine().update(**fields) != 1:
             raise self._lost()
+
+    def _cancelled(self) -> JobCancelled:
+        return JobCancelled(f"{self.model.__name__} {self.job_id} was cancelled.")
 
     def _lost(self) -> JobLost:
         return JobLost(f"{self.model.__name__} {self.job_id} is no longer held by this worker.")

@@ -1,6 +1,5 @@
 """What each row of a study is worth: as a ranker, in place of a rater, and in ratings saved."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -28,12 +27,7 @@ from correlations.services.rated_outputs import RatedOutputs
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW
 from correlations.stats.offsets import same_offset_p
 from correlations.stats.paired_outputs import NO_PAIR_OF, paired_outputs
-from correlations.stats.ranking import (
-    cross_validated_tie_accuracy,
-    pairwise_accuracy,
-    soft_pairwise_accuracy,
-    tie_calibrated_accuracy,
-)
+from correlations.stats.ranking import pair_accuracies, soft_pairwise_accuracy
 from correlations.stats.rater_agreement import agreement_with_others
 from correlations.stats.segment_level import Grouping
 from correlations.stats.worth import (
@@ -80,14 +74,12 @@ def _row_worth(inputs: StudyInputs, row: Row, outputs: RatedOutputs | None) -> R
 def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
     scores = row.statistics.sentence_scores if row.metric.higher_is_better else -row.statistics.sentence_scores
     ratings, rng = inputs.human.mean, np.random.default_rng(inputs.specification.seed)
-    calibration = tie_calibrated_accuracy(scores.T, ratings.T)
+    found = pair_accuracies(scores.T, ratings.T, rng=np.random.default_rng(inputs.specification.seed + 1))
     return Ranking(
-        pairwise=finite_or_none(pairwise_accuracy(scores.T, ratings.T)),
-        calibrated=finite_or_none(calibration.accuracy),
-        held_out=finite_or_none(
-            cross_validated_tie_accuracy(scores.T, ratings.T, rng=np.random.default_rng(inputs.specification.seed + 1))
-        ),
-        epsilon=finite_or_none(calibration.epsilon),
+        pairwise=finite_or_none(found.pairwise),
+        calibrated=finite_or_none(found.calibration.accuracy),
+        held_out=finite_or_none(found.held_out),
+        epsilon=finite_or_none(found.calibration.epsilon),
         soft=finite_or_none(soft_pairwise_accuracy(scores, ratings, rng=rng)),
         within_systems=_pairs_right(inputs, scores, "system"),
         over_all=_pairs_right(inputs, scores, "all"),
@@ -98,18 +90,16 @@ def _pairs_right(inputs: StudyInputs, scores: FloatArray, grouping: Grouping) ->
     """Return the accuracy over pairs of one system's outputs, or of any two; all rows have the same random numbers."""
     seed, ratings = inputs.specification.seed, inputs.human.mean
     metric, human, groups, outputs = paired_outputs(scores, ratings, grouping=grouping, rng=np.random.default_rng(seed))
-    calibration = tie_calibrated_accuracy(metric, human)
-    held_out = math.nan
-    if grouping == "system":  # pairs of any two outputs have no groups to hold out
-        rng = np.random.default_rng(seed + 1)
-        held_out = cross_validated_tie_accuracy(metric, human, rng=rng, groups=groups)
+    # Pairs of any two outputs have no groups to hold out.
+    fold_rng = np.random.default_rng(seed + 1) if grouping == "system" else None
+    found = pair_accuracies(metric, human, rng=fold_rng, groups=groups)
     return PairsRight(
-        pairwise=finite_or_none(pairwise_accuracy(metric, human)),
-        calibrated=finite_or_none(calibration.accuracy),
-        held_out=finite_or_none(held_out),
-        epsilon=finite_or_none(calibration.epsilon),
+        pairwise=finite_or_none(found.pairwise),
+        calibrated=finite_or_none(found.calibration.accuracy),
+        held_out=finite_or_none(found.held_out),
+        epsilon=finite_or_none(found.calibration.epsilon),
         outputs=outputs,
-        reason="" if calibration.reason is None else NO_PAIR_OF[grouping],
+        reason="" if found.calibration.reason is None else NO_PAIR_OF[grouping],
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +28,7 @@ CONSTANT = "the scores are constant"
 NO_RATERS = f"no rater has {ENOUGH_OUTPUTS} scored outputs that another rater rated, with ratings that differ"
 _OBSERVATIONS = 200_000  # of all halvings together, at most; many units say as much in fewer halvings
 _FEWEST_SPLITS = 10
+_VALUES_AT_ONCE = 1_000_000  # of raters and metrics that are correlated together
 _EXACT = 10**9  # sums of ratings times a common denominator stay whole numbers
 
 
@@ -243,7 +245,7 @@ class _Tally:
         for side in (0, 1):
             np.logical_or.at(self.outputs, pairs[:, side], counted)
         self.outputs &= panel.count > 0
-        self.values: dict[str, list[float]] = {key: [] for key in sampling.coefficients}
+        self.halvings: dict[int, list[tuple[Floats, Floats]]] = {}  # both halves' units, by their number
         self.shares: list[tuple[float, float]] = []  # of an output's two halves: the mean of 1 / raters
         self.units = 0
 
@@ -254,13 +256,16 @@ class _Tally:
             self.shares.append((float((1 / numbers[0][outputs]).mean()), float((1 / numbers[1][outputs]).mean())))
         first, second = self._units(differences, rated.ravel()[order])
         self.units = max(self.units, first.size)
-        if first.size < MIN_OBSERVATIONS:
-            return
+        if first.size >= MIN_OBSERVATIONS:
+            self.halvings.setdefault(first.size, []).append((first, second))
+
+    def _values(self, key: str) -> Floats:
+        """Return the coefficient of each halving that has one; halvings with equally many units at once."""
         mirrored = self.sampling.orientation != "fixed"
-        for key, values in self.values.items():
-            value = float(COEFFICIENTS[key].batch(first, second, mirrored=mirrored))
-            if not math.isnan(value):
-                values.append(value)
+        sides = ((np.stack(side) for side in zip(*halvings, strict=True)) for halvings in self.halvings.values())
+        values = [COEFFICIENTS[key].batch(first, second, mirrored=mirrored) for first, second in sides]
+        found = np.concatenate([np.empty(0), *values])
+        return found[~np.isnan(found)]
 
     def _units(self, differences: Sequence[Floats], present: Bools) -> tuple[Floats, Floats]:
         """Return each unit's mean difference of both halves; everything is in the order of the segments."""
@@ -279,7 +284,8 @@ class _Tally:
     def result(self) -> SplitHalves:
         keys = self.sampling.coefficients
         whole = 1 / float((1 / self.panel.count[self.outputs]).mean()) if self.outputs.any() else math.nan
-        halves = {key: float(np.mean(self.values[key])) if self.values[key] else math.nan for key in keys}
+        values = {key: self._values(key) for key in keys}
+        halves = {key: float(of_key.mean()) if of_key.size else math.nan for key, of_key in values.items()}
         shares = np.mean(self.shares, axis=0) if self.shares else np.array([math.nan, math.nan])
         of_half = 1 / float(shares[0]), 1 / float(shares[1])
         ceiling, reasons = dict.fromkeys(keys, math.nan), dict.fromkeys(keys, "")
@@ -291,7 +297,7 @@ class _Tally:
             up = stepped_up(min(entry.to_pearson(value), 1.0), *of_half, whole)
             ceiling[key] = up if math.isnan(up) else entry.from_pearson(up)
             reasons[key] = APART if math.isnan(up) else ""
-        n_splits = max((len(values) for values in self.values.values()), default=0)
+        n_splits = max((of_key.size for of_key in values.values()), default=0)
         return SplitHalves(halves, ceiling, reasons, n_splits, whole, of_half)
 
     def _reason(self) -> str:
@@ -383,19 +389,50 @@ def leave_one_rater_out(
 def agreement_by_rater(given: GivenRatings, of_metrics: Floats, coefficients: Sequence[str], enough: int) -> Floats:
     """Return the coefficients (2, coefficients, metrics, raters): first each rater's, then the metric's."""
     found = np.full((2, len(coefficients), len(of_metrics), given.n_raters), np.nan)
-    ends = np.searchsorted(given.rater, np.arange(1, given.n_raters))
     masks, group = np.unique(np.isfinite(of_metrics), axis=0, return_inverse=True)
     for index, mask in enumerate(masks):
         rows = np.flatnonzero(group.ravel() == index)
-        compared = (given.n_others > 0) & mask[given.item]
-        for rater, of_rater in enumerate(np.split(np.arange(given.rater.size), ends)):
-            places = of_rater[compared[of_rater]]
-            if places.size < enough:
-                continue
-            outputs, own = given.item[places], given.value[places]
-            others = (given.sum_of_item[outputs] - own) / given.n_others[places]
-            sides = np.vstack([own, of_metrics[np.ix_(rows, outputs)]])
-            for place, key in enumerate(coefficients):
-                values = COEFFICIENTS[key].batch(sides, others)
-                found[0, place, rows, rater], found[1, place, rows, rater] = values[0], values[1:]
+        places = np.flatnonzero((given.n_others > 0) & mask[given.item])
+        cases = Cases(given.rater[places], places, given.n_raters)
+        found[:, :, rows] = agreement_by_case(given, of_metrics[rows], cases, coefficients, enough)
+    return found
+
+
+class Cases(NamedTuple):
+    """Raters who are left out, each with some of the places where ``GivenRatings`` holds the ratings.
+
+    ``case`` numbers the rater of each of ``place``, in ascending order; a rater may be several cases.
+    """
+
+    case: Ints
+    place: Ints
+    n_cases: int
+
+    def of_equal_number(self, enough: int, at_once: int) -> Iterator[tuple[Ints, Ints]]:
+        """Yield cases with equally many places, and these (cases, n): what has one length is correlated together.
+
+        Cases with fewer than ``enough`` are left out, and no more than ``at_once`` places come together.
+        """
+        counts = np.bincount(self.case, minlength=self.n_cases)
+        starts = np.cumsum(counts) - counts
+        for n in np.unique(counts[counts >= enough]).tolist():
+            cases = np.flatnonzero(counts == n)
+            step = max(1, at_once // n)
+            for first in range(0, cases.size, step):
+                some = cases[first : first + step]
+                yield some, self.place[starts[some][:, None] + np.arange(n)]
+
+
+def agreement_by_case(
+    given: GivenRatings, scores: Floats, cases: Cases, coefficients: Sequence[str], enough: int
+) -> Floats:
+    """Return the coefficients (2, coefficients, metrics, cases), of metrics that score all outputs of these places."""
+    found = np.full((2, len(coefficients), len(scores), cases.n_cases), np.nan)
+    for some, places in cases.of_equal_number(enough, _VALUES_AT_ONCE // (len(scores) + 1)):
+        outputs, own = given.item[places], given.value[places]
+        others = (given.sum_of_item[outputs] - own) / given.n_others[places]
+        sides = np.concatenate([own[:, None], scores[:, outputs].swapaxes(0, 1)], axis=1)
+        for place, key in enumerate(coefficients):
+            values = COEFFICIENTS[key].batch(sides, others[:, None])
+            found[0, place, :, some], found[1, place, :, some] = values[:, :1], values[:, 1:]
     return found

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from correlations.stats.ceiling import ENOUGH_OUTPUTS, agreement_by_rater
+from correlations.stats.ceiling import ENOUGH_OUTPUTS, Cases, agreement_by_case, agreement_by_rater
 from correlations.stats.closeness import GivenRatings
 from correlations.stats.ranks import Bools, Floats, Ints
+from correlations.stats.sampled_units import MIN_OBSERVATIONS
 
 GROUPS = 20  # of items; each is left out once
 FEWEST_ITEMS = 2 * GROUPS
@@ -89,11 +90,13 @@ def _ends(given: GivenRatings, scores: Floats, item: Ints, whole: Floats, coeffi
         return np.full((len(scores), len(WIDEST), 2), np.nan)
     group = np.full(given.n_items, GROUPS)
     group[outputs] = place.ravel() % GROUPS
-    draws = []
-    for left_out in range(GROUPS):
-        kept = np.where(group == left_out, np.nan, scores)
-        draws.append(_means(agreement_by_rater(given, kept, [coefficient], 3)[:, 0], counted))
-    estimate, without = _means(whole, counted), np.stack(draws)
+    places = np.flatnonzero((given.n_others > 0) & np.isfinite(scores[0])[given.item])
+    left_out, kept = np.nonzero(np.arange(GROUPS)[:, None] != group[given.item[places]])
+    case = left_out * given.n_raters + given.rater[places[kept]]
+    cases = Cases(case, places[kept], GROUPS * given.n_raters)
+    found = agreement_by_case(given, scores, cases, [coefficient], MIN_OBSERVATIONS)[:, 0]
+    by_group = found.reshape(2, len(scores), GROUPS, given.n_raters).transpose(2, 0, 1, 3)
+    estimate, without = _means(whole, counted), np.stack([_means(each, counted) for each in by_group])
     error = np.sqrt((GROUPS - 1) / GROUPS * ((without - estimate) ** 2).sum(axis=0))
     reach = float(special.stdtrit(GROUPS - 1, 0.975)) * error
     cut = np.array(WIDEST)[:, None]

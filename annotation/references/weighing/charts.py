@@ -50,7 +50,7 @@ def weights_against(weights: np.ndarray, others: Sequence[tuple[str, np.ndarray]
     cells = [(label, _cells(weights, other)) for label, other in others]
     most = max((row["references"] for _, rows in cells for row in rows), default=1)
     small = [_against(rows, label, theme, most=most).properties(width=SMALL, height=SMALL) for label, rows in cells]
-    return themed(alt.concat(*small, columns=3).to_dict(), theme)
+    return themed(alt.concat(*small, columns=3).to_dict(validate=False), theme)
 
 
 def rater_influence(raters: Sequence[tuple[str, int, float, int]], *, theme: Theme = "light") -> Spec:

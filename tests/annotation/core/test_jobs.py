@@ -68,7 +68,7 @@ def test_cancelling_a_running_job_stops_it_at_its_next_heartbeat(job: DatasetImp
 
     jobs.job_run(DatasetImport, job.pk, work)
     job.refresh_from_db()
-    assert (job.state, job.progress_done) == (JobState.CANCELLED, 2)
+    assert (job.state, job.progress_done) == (JobState.CANCELLED, 1)
 
 
 def test_a_domain_error_fails_the_job_with_its_message(job: DatasetImport) -> None:
