@@ -78,11 +78,11 @@ def basis(row: KindsOfRaters) -> list[Point]:
     if panel is None:
         return []
     if candidate.too_few:
-        return [Point("Who was tested", panel.in_words)] if panel.n_strangers else []
+        return [Point("Raters", panel.in_words)] if panel.n_strangers else []
     return [
-        Point("Who was tested", panel.in_words),
+        Point("Raters", panel.in_words),
         Point("The test", f"{_beats(row)}. To beat one, it must lie about as close to the others as that rater does."),
-        Point("Is that hard?", f"{_constant(row)[:1].upper()}{_constant(row)[1:]}. {_lead(row)}"),
+        Point("Is passing hard?", f"{_constant(row)[:1].upper()}{_constant(row)[1:]}. {_lead(row)}"),
     ]
 
 
@@ -131,7 +131,8 @@ def _lead(row: KindsOfRaters) -> str:
         return f"{candidate.disagreement[0].upper()}{candidate.disagreement[1:]}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
-    shown = f"It is closer to the raters than that on {same.closer:,} outputs, farther on {same.farther:,}"
+    shown = f"{candidate.row.label} is closer to the raters than that on {same.closer:,} outputs, farther on "
+    shown += f"{same.farther:,}"
     if candidate.lead <= 0:
         return f"{shown}: no lead."
     more = [each for each in row.by_kind.values() if each.lead_p <= LEVEL]

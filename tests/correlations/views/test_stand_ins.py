@@ -114,7 +114,7 @@ def test_where_one_rating_is_closer_than_the_judge_the_page_says_so_without_p_va
     page = as_user(viewer).get(address(honest)).content.decode()
 
     assert f"It is not shown that Oracle can stand in for {ALL_KINDS.replace(' and ', ' or ')}." in page
-    assert "It is closer to the raters than that on 54 outputs, farther on 62: no lead." in page
+    assert "Oracle is closer to the raters than that on 54 outputs, farther on 62: no lead." in page
     assert "p = 0.98" not in page.split('id="candidates-title"')[0]
 
 
