@@ -25,7 +25,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     shades: dict[str, Any] = {
         "field": "share",
         "type": "quantitative",
-        "title": "Share of segments",
+        "title": "Share of items",
         "scale": {"range": [palette(theme).surface, strongest], "type": "sqrt", "interpolate": "rgb"},
         "legend": {
             "format": ".0%",
@@ -39,7 +39,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     cells: dict[str, Any] = {"mark": {"type": "rect", "cornerRadius": 2}, "encoding": {"color": shades}}
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": "Share of segments by segment score, for each system",
+        "description": "Share of items by their score, for each system",
         "width": "container",
         "height": max(MIN_HEIGHT, 26 * systems),
         "data": {"values": list(histogram)},
@@ -48,7 +48,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
                 "field": "low",
                 "bin": {"binned": True, "step": step},
                 "type": "quantitative",
-                "title": "Segment score",
+                "title": "Score of an item",
                 "axis": {"grid": False, "values": ticks, "format": f",.{_decimals(ticks)}f"},
             },
             "x2": {"field": "high"},
@@ -87,7 +87,7 @@ def _shares(theme: Theme) -> dict[str, Any]:
         "transform": [{"calculate": "(datum.low + datum.high) / 2", "as": "middle"}],
         "mark": {"type": "text", "fontSize": 12},
         "encoding": {
-            "x": {"field": "middle", "type": "quantitative", "title": "Segment score"},
+            "x": {"field": "middle", "type": "quantitative", "title": "Score of an item"},
             "text": {"field": "share", "type": "quantitative", "format": ".0%"},
             "color": {"value": palette(theme).ink},
         },

@@ -42,7 +42,7 @@ from metrics.views.leaderboard import board_context
 MOST_CHOICES = 50
 AnyModel = TypeVar("AnyModel", bound=models.Model)
 SMOOTHED = (
-    "Scores of single segments, smoothed even if the metric's system score is not. A system's score is their mean only "
+    "Scores of single items, smoothed even if the metric's system score is not. A system's score is their mean only "
     "if the metric says so."
 )
 
@@ -330,8 +330,7 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
 
 
 def _digits(ranked: Iterable[Ranked]) -> int:
-    """Return with how many decimals scores are shown: with two from 2 on, as those of a judge."""
-    return 2 if max((abs(each.score.score or 0.0) for each in ranked), default=0.0) >= 2 else 4
+    return selectors.shown_digits(max((abs(each.score.score or 0.0) for each in ranked), default=0.0))
 
 
 def _scores_caption(run: ScoreRun) -> str:

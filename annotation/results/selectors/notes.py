@@ -22,14 +22,12 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
     better = next((each.name for each in verdict.systems if each.name in beaten_by), "")
     if not better:
         return ""
-    others = "other raters and items" if verdict.raters else "other items"
     why = f"{better} differs significantly from {higher.name}, but not from {lower.name}"
     if better == lower.name:
-        why = f"{lower.name} is significantly better than {higher.name} on the items that both have"
+        why = f"it is significantly better than {higher.name} on the items that both have"
     return (
         f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
-        f"{decimals(higher.estimate)}): ranks count only differences that are certain, over {others}. "
-        f"{why}."
+        f"{decimals(higher.estimate)}), because {why}."
     )
 
 
