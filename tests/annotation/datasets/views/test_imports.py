@@ -178,7 +178,7 @@ def test_columns_left_out_are_named_in_the_files_order(as_user, project, manager
     client = as_user(manager)
     content = b'{"dialogue": ["Hi"], "references": ["No"], "model_a": "Sure", "Maria": 4, "Tom": 3, "Yuki": 5}\n'
     page = client.get(url("dataset-import-detail", project.slug, waiting(client, project, content).pk)).content.decode()
-    assert "<code>Maria</code>, <code>Tom</code>, <code>Yuki</code>." in page
+    assert "Maria, Tom, Yuki" in page
 
 
 def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
