@@ -68,7 +68,7 @@ class FileKeeper:
         """Return when the kept file with this key is deleted; None for an earlier import's, which stays with it."""
         kind, _, number = key.partition("-")
         row = self._mine.defer("content").filter(pk=number).first() if kind == KEPT else None
-        return row and row.kept_at + timedelta(hours=KEPT_HOURS)
+        return row.kept_at + timedelta(hours=KEPT_HOURS) if row else None
 
     @staticmethod
     def key_of(job: Job) -> str:

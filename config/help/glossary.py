@@ -232,7 +232,7 @@ FIELD = (
         "The word of files, the API and papers for an item as a metric sees it: one output beside the references of "
         "that item. Pages say item.",
         "The API, files",
-        "runs#one-segment",
+        "runs#one-item",
     ),
     Term(
         "Signature",
