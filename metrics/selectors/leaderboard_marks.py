@@ -20,7 +20,7 @@ def note_marks(column: Column, cells: Iterable[Cell]) -> None:
     """
     scored = [cell for cell in cells if cell.score is not None]
     sign = 1 if column.higher_is_better else -1
-    column.is_smoothed = bool(scored) and max(scored, key=lambda cell: sign * (cell.score or 0.0)).unmatched is not None
+    column.unmatched = max(scored, key=lambda cell: sign * (cell.score or 0.0)).unmatched if scored else None
     if not column.is_tested:
         return
     column.is_open = len(scored) > 1 and all(cell.standing in (BEST, TIED) for cell in scored)
@@ -35,21 +35,23 @@ def open_note(board: Leaderboard) -> str:
     if not names:
         return ""
     if all(column.is_open for column in tested):
-        return "By no column is a system shown to be worse than the best, so no cell is marked."
+        return "Any system may be the best by every column: none is shown to be worse, so no cell is marked."
     by = enumerated(
         [f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED
     )
-    return f"By {by} no system is shown to be worse than the best, so these cells are not marked."
+    return f"Any system may be the best by {by}: none is shown to be worse, so their cells are not marked."
 
 
 def smoothed_note(board: Leaderboard) -> str:
     """Say which metrics are not counted, since smoothing alone gives their best score; empty if none."""
-    names = list(dict.fromkeys(column.name for column in board.columns if column.is_smoothed))
-    if not names:
+    smoothed = {column.name: column.unmatched for column in board.columns if column.unmatched}
+    if not smoothed:
         return ""
+    are, its = ("is", "its") if len(smoothed) == 1 else ("are", "their")
+    orders = enumerated([f"{order}-gram" for order in sorted(set(smoothed.values()))])
     return (
-        f"{enumerated(names, NAMED)} {'is' if len(names) == 1 else 'are'} not counted among the metrics: no longest "
-        "n-gram of the best system matches, so its score is smoothing alone."
+        f"{enumerated(list(smoothed), NAMED)} {are} not counted among the metrics: no {orders} of {its} best system "
+        "matches a reference, so smoothing alone makes the score."
     )
 
 

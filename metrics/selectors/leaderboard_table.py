@@ -49,7 +49,7 @@ class Column:
     is_beaten: bool = False  # the best score's system is worse than another on the items that both have
     has_gaps: bool = False  # some system has a score over fewer items than the column
     is_open: bool = False  # each system may be the best, so that marks would tell nothing
-    is_smoothed: bool = False  # the best score is smoothing alone: it says nothing of the system
+    unmatched: int | None = None  # that of the best score: smoothing alone makes it
     is_crossed: bool = False  # a system is behind that has a better score than one that may be the best
     is_sorted: bool = False
     aria_sort: str = "none"
@@ -108,7 +108,7 @@ class Column:
     @property
     def leads(self) -> bool:
         """Return whether the column says which system is best."""
-        return self.judges_quality and bool(self.best) and not self.is_smoothed
+        return self.judges_quality and bool(self.best) and self.unmatched is None
 
     @property
     def is_sure(self) -> bool:

@@ -29,11 +29,13 @@ def test_a_column_in_which_each_system_may_be_the_best_is_named_and_not_marked()
     mixed = board(column("Raters", *OPEN), column("BLEU", *CLEAR))
     assert [each.is_open for each in mixed.columns] == [True, False]
     assert open_note(mixed) == (
-        "By the raters no system is shown to be worse than the best, so these cells are not marked."
+        "Any system may be the best by the raters: none is shown to be worse, so their cells are not marked."
     )
     assert mixed.marks == {"best", "tied", ""}
     alone = board(column("Raters", *OPEN))
-    assert open_note(alone) == ("By no column is a system shown to be worse than the best, so no cell is marked.")
+    assert open_note(alone) == (
+        "Any system may be the best by every column: none is shown to be worse, so no cell is marked."
+    )
     assert not alone.marks
     assert open_note(board(column("BLEU", *CLEAR))) == ""
 
@@ -60,4 +62,4 @@ def test_a_metric_whose_best_score_is_smoothing_alone_is_not_counted() -> None:
     assert made.leads, "the best score has matches"
     note_marks(made, smoothed)
     assert not made.leads
-    assert smoothed_note(board((made, smoothed))).startswith("BLEU is not counted among the metrics: no longest n-gram")
+    assert smoothed_note(board((made, smoothed))).startswith("BLEU is not counted among the metrics: no 4-gram of")
