@@ -116,11 +116,12 @@ def system_scores(rows: Sequence[dict[str, Any]], *, title: str, colour: str, th
     """Draw each system's score with its interval in the metric's colour; rows hold ``system``, ``score``, ``low``,
     ``high``."""
     y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
+    places = f".{2 if max((abs(row['score']) for row in rows), default=0.0) >= 2 else 4}f"  # points of a judge have two
     tooltip = [
         {"field": "system", "title": "System"},
-        {"field": "score", "title": title, "format": ".4f"},
-        {"field": "low", "title": "From", "format": ".4f"},
-        {"field": "high", "title": "To", "format": ".4f"},
+        {"field": "score", "title": title, "format": places},
+        {"field": "low", "title": "From", "format": places},
+        {"field": "high", "title": "To", "format": places},
     ]
     scale = {"zero": False, "nice": True, "padding": 8}  # so that no interval ends at the frame
     has_intervals = any(row["low"] is not None for row in rows)

@@ -322,14 +322,14 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "is_judged_elsewhere": run.metric == External.name and bool(run.report["items"]),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),
-            "digits": _digits(comparisons.ranked),
+            "digits": scores_digits(comparisons.ranked),
             "scores_caption": _scores_caption(run),
             "segments_caption": SMOOTHED if is_bleu(run) else "",
         }
     return render(request, "metrics/run_detail.html", context)
 
 
-def _digits(ranked: Iterable[Ranked]) -> int:
+def scores_digits(ranked: Iterable[Ranked]) -> int:
     return selectors.shown_digits(max((abs(each.score.score or 0.0) for each in ranked), default=0.0))
 
 
