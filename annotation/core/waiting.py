@@ -50,8 +50,8 @@ def time_left(job: Job) -> str:
 
 
 def hours_left(until: datetime) -> str:
-    """Say how long it is until then if that is less than two days: ``in 23 hours``; else nothing."""
+    """Say how long it is until then if that is less than two days: ``about 23 hours more``; else nothing."""
     hours = (until - now()).total_seconds() / 3600
     if not 0 < hours < SOON_HOURS:
         return ""
-    return f"in about {counted(round(hours), 'hour')}" if hours >= 1 else "in less than an hour"
+    return f"about {counted(round(hours), 'hour')} more" if hours >= 1 else "less than an hour more"

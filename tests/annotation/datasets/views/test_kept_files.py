@@ -76,7 +76,7 @@ def test_a_refused_form_keeps_its_entries_and_its_file_until_it_is_accepted(
     kept = KeptFile.objects.get()
     assert (bytes(kept.content), kept.filename) == (content, filename)
     assert f"<strong>{filename}</strong>" in page
-    assert f"in about {KEPT_HOURS} hours; if it is" in " ".join(page.split())
+    assert f"(about {KEPT_HOURS} hours more); if it is" in " ".join(page.split())
     key = re.search('name="kept" value="([^"]+)"', page)[1]
     for value in filter(None, wrong.values()):
         assert value in page
