@@ -8,13 +8,13 @@ from django.urls import reverse
 
 from annotation.core.numbers import decimals
 from annotation.models import Campaign, JobState, Project
-from annotation.overview.registry import Finding, JobKind, NextStep, register
+from annotation.overview.registry import Finding, JobKind, NextStep, Source, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from correlations.models import ParameterStudy, Study, StudyVerification
 from correlations.results.study import StudyResult
 from correlations.selectors import compared_words
-from correlations.selectors.changes import changes_since, question_of
+from correlations.selectors.changes import changes_since, extends, question_of
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.joint import joint_comparison
 from correlations.selectors.levels import too_few_systems
@@ -36,7 +36,7 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
         .order_by("-finished_at")
         .only("name", "result", "finished_at", "specification", "project")
     )
-    for study in _newest_of_each_question(done[:most]):
+    for study, extended in _newest_of_each_question(done[:most]):
         result = study.read_result()
         if headline := study_headline(study, result):
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
@@ -45,7 +45,11 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs, same]))
             tokens = tokens_of_row(study, headline.best.row)
             sure = _with_changes(study, _sure(result, headline, tokens))
-            yield Finding("Study", at, text, sure, url, about=study.name)
+            also = tuple(
+                Source(each.name, reverse("correlations:study-detail", args=[project.slug, each.pk]))
+                for each in extended
+            )
+            yield Finding("Study", at, text, sure, url, about=study.name, also=also)
 
 
 def joint_findings(project: Project, most: int) -> Iterator[Finding]:
@@ -58,16 +62,24 @@ def joint_findings(project: Project, most: int) -> Iterator[Finding]:
         url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
         sure = compared_words.rank_note(compared) or "No metric is compared with another"
         text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
-        yield Finding("Study", at, text, sure.removesuffix("."), url)
+        yield Finding("Study", at, text, sure.removesuffix("."), url, about=joint.name)
 
 
-def _newest_of_each_question(studies: Iterable[Study]) -> Iterator[Study]:
-    """Yield studies, newest first; of those that ask the same of the same data the newest alone."""
-    seen = set()
+def _newest_of_each_question(studies: Iterable[Study]) -> list[tuple[Study, list[Study]]]:
+    """Return studies, newest first, each with older ones that it extends by metrics.
+
+    Of those that ask the same of the same data the newest alone is there.
+    """
+    newest: dict[str, tuple[Study, list[Study]]] = {}
     for study in studies:
-        if (question := question_of(study)) not in seen:
-            seen.add(question)
-            yield study
+        if (question := question_of(study)) in newest:
+            continue
+        extending = next((entry for entry in newest.values() if extends(entry[0], study)), None)
+        if extending is None:
+            newest[question] = study, []
+        else:
+            extending[1].append(study)
+    return list(newest.values())
 
 
 def _with_changes(study: Study, sure: str) -> str:

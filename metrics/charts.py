@@ -25,7 +25,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     shades: dict[str, Any] = {
         "field": "share",
         "type": "quantitative",
-        "title": "Share of segments",
+        "title": "Share of items",
         "scale": {"range": [palette(theme).surface, strongest], "type": "sqrt", "interpolate": "rgb"},
         "legend": {
             "format": ".0%",
@@ -39,7 +39,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
     cells: dict[str, Any] = {"mark": {"type": "rect", "cornerRadius": 2}, "encoding": {"color": shades}}
     spec: dict[str, Any] = {
         "$schema": "https://vega.github.io/schema/vega-lite/v6.json",
-        "description": "Share of segments by segment score, for each system",
+        "description": "Share of items by their score, for each system",
         "width": "container",
         "height": max(MIN_HEIGHT, 26 * systems),
         "data": {"values": list(histogram)},
@@ -48,7 +48,7 @@ def segment_distribution(histogram: Sequence[dict[str, Any]], *, colour: str, th
                 "field": "low",
                 "bin": {"binned": True, "step": step},
                 "type": "quantitative",
-                "title": "Segment score",
+                "title": "Score of an item",
                 "axis": {"grid": False, "values": ticks, "format": f",.{_decimals(ticks)}f"},
             },
             "x2": {"field": "high"},
@@ -87,7 +87,7 @@ def _shares(theme: Theme) -> dict[str, Any]:
         "transform": [{"calculate": "(datum.low + datum.high) / 2", "as": "middle"}],
         "mark": {"type": "text", "fontSize": 12},
         "encoding": {
-            "x": {"field": "middle", "type": "quantitative", "title": "Segment score"},
+            "x": {"field": "middle", "type": "quantitative", "title": "Score of an item"},
             "text": {"field": "share", "type": "quantitative", "format": ".0%"},
             "color": {"value": palette(theme).ink},
         },
@@ -116,11 +116,12 @@ def system_scores(rows: Sequence[dict[str, Any]], *, title: str, colour: str, th
     """Draw each system's score with its interval in the metric's colour; rows hold ``system``, ``score``, ``low``,
     ``high``."""
     y = {"field": "system", "type": "nominal", "title": None, "sort": [row["system"] for row in rows]}
+    places = f".{2 if max((abs(row['score']) for row in rows), default=0.0) >= 2 else 4}f"  # points of a judge have two
     tooltip = [
         {"field": "system", "title": "System"},
-        {"field": "score", "title": title, "format": ".4f"},
-        {"field": "low", "title": "From", "format": ".4f"},
-        {"field": "high", "title": "To", "format": ".4f"},
+        {"field": "score", "title": title, "format": places},
+        {"field": "low", "title": "From", "format": places},
+        {"field": "high", "title": "To", "format": places},
     ]
     scale = {"zero": False, "nice": True, "padding": 8}  # so that no interval ends at the frame
     has_intervals = any(row["low"] is not None for row in rows)

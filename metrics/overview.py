@@ -31,7 +31,8 @@ def leaderboard_findings(project: Project, most: int) -> Iterator[Finding]:
         if sentence := headline(board):
             url = reverse("metrics:run-list", args=[project.slug]) + f"?dataset={dataset.slug}"
             circular = copies_sentence(copies_on(board))
-            yield Finding("Scores", newest, sentence, " ".join(filter(None, [circular, _sure(board)])), url)
+            sure = " ".join(filter(None, [circular, _sure(board)]))
+            yield Finding("Scores", newest, sentence, sure, url, about=dataset.name)
 
 
 def _sure(board: Leaderboard) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django import forms
@@ -64,6 +64,12 @@ class FileKeeper:
         if kind == KEPT and number.isdecimal():
             self._mine.filter(pk=number).delete()
 
+    def until(self, key: str) -> datetime | None:
+        """Return when the kept file with this key is deleted; None for an earlier import's, which stays with it."""
+        kind, _, number = key.partition("-")
+        row = self._mine.defer("content").filter(pk=number).first() if kind == KEPT else None
+        return row.kept_at + timedelta(hours=KEPT_HOURS) if row else None
+
     @staticmethod
     def key_of(job: Job) -> str:
         """Return the key of an earlier import's file."""
@@ -102,7 +108,7 @@ class KeptFileForm(RefusableForm):
         if file and self.is_bound:
             self.files = MultiValueDict({"file": [file]})
         elif file:
-            self._name_kept(file)
+            self._name_kept(file, key)
         else:
             self._set_key("")
             self.fields["file"].error_messages["required"] = LOST
@@ -124,16 +130,17 @@ class KeptFileForm(RefusableForm):
         if self._is_new:
             self.forget_file()
             self._set_key(self.keeper.keep(file))
-        self._name_kept(file)
+        self._name_kept(file, self.data.get("kept", ""))
 
     def forget_file(self) -> None:
         """Delete the kept file."""
         self.keeper.forget(self.data.get("kept", ""))
 
-    def _name_kept(self, file: "File[Any]") -> None:
+    def _name_kept(self, file: "File[Any]", key: str) -> None:
         field = self.fields["file"]
         field.required = field.widget.is_required = False
-        field.kept_file, field.kept_hours = file, KEPT_HOURS  # type: ignore[attr-defined] # for components/field.html
+        kept = file, self.keeper.until(key)
+        field.kept_file, field.kept_until = kept  # type: ignore[attr-defined] # for components/field.html
 
     def _set_key(self, key: str) -> None:
         if self.is_bound:

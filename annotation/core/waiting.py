@@ -1,6 +1,7 @@
 """What a job's page says while it waits and runs: how many jobs are before it, and how long the rest will take."""
 
 import math
+from datetime import datetime
 
 from django.apps import apps
 from django.db.models import Q
@@ -10,6 +11,7 @@ from annotation.core.numbers import counted
 from annotation.models import Job, JobState
 
 LEAST_SECONDS, LEAST_SHARE = 20, 0.03  # before which a pace says nothing
+SOON_HOURS = 48  # before which an end is said in hours, too
 
 
 def jobs_ahead(job: Job) -> int:
@@ -45,3 +47,11 @@ def time_left(job: Job) -> str:
     if minutes < 90:
         return f"about {counted(math.ceil(minutes), 'minute')} left"
     return f"about {counted(round(minutes / 60), 'hour')} left"
+
+
+def hours_left(until: datetime) -> str:
+    """Say how long it is until then if that is less than two days: ``about 23 hours more``; else nothing."""
+    hours = (until - now()).total_seconds() / 3600
+    if not 0 < hours < SOON_HOURS:
+        return ""
+    return f"about {counted(round(hours), 'hour')} more" if hours >= 1 else "less than an hour more"

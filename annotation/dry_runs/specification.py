@@ -85,8 +85,8 @@ SETTINGS: dict[str, Setting] = {
         Bounds(0.01, 1, "a margin of error from 0.01 to 1"),
     ),
     "seed": Setting(
-        "Random number",
-        "The same settings and random number give the same dry run.",
+        "Seed of the random numbers",
+        "The same settings and seed give the same dry run.",
         Bounds(0, 2**31 - 1, "a whole number from 0 to 2,147,483,647"),
         is_whole=True,
     ),

@@ -225,7 +225,7 @@ class MiningRunForm(HygieneForm):
         help_text="How many times n the ranking is followed, where duplicates and hygiene take some.",
     )
     seed = forms.IntegerField(
-        label="Random number", initial=DEFAULTS.seed, min_value=0, help_text="Of the random responses."
+        label="Seed of the random numbers", initial=DEFAULTS.seed, min_value=0, help_text="Of the random responses."
     )
     blocklist = forms.CharField(
         label="Without these words or phrases",

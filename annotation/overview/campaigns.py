@@ -155,9 +155,10 @@ def agreement(project: Project, most: int) -> Iterator[Finding]:
         yield Finding(
             "Campaign",
             campaign.closed_at,  # type: ignore[arg-type] # closed ones have a time
-            f"“{campaign.name}” is closed: its raters agree{about} with {agree}.",
+            f"The campaign is closed: its raters agree{about} with {agree}.",
             _counted_work(campaign, statistics),
             reverse("annotation:campaign-detail", args=[project.slug, campaign.pk]),
+            about=campaign.name,
         )
 
 

@@ -31,12 +31,19 @@ class Picture:
     note: str = ""  # what would surprise in it
 
 
+class Source(NamedTuple):
+    """What a finding is from, by name, and its page."""
+
+    name: str
+    url: str
+
+
 @dataclass(frozen=True)
 class Finding:
     """A sentence about the data, how sure it is, and the page that shows it.
 
-    ``about`` is the name of what it is from, if several may say the same. The newest that ``leads`` comes first; the
-    newest that ``stays`` is shown, not folded, if its source yields it.
+    ``about`` is the name of what it is from, if several may say the same, and ``also`` are older ones that do. The
+    newest that ``leads`` comes first; the newest that ``stays`` is shown, not folded, if its source yields it.
     """
 
     kind: str
@@ -48,6 +55,7 @@ class Finding:
     stays: bool = False
     about: str = ""
     picture: Picture | None = None
+    also: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True)

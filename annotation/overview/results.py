@@ -32,8 +32,8 @@ def verdicts(project: Project, most: int) -> Iterator[Finding]:
         newest = campaign.ratings.order_by("-pk").values_list("created_at", flat=True)[0]
         at = campaign.closed_at if campaign.state == CampaignState.CLOSED and campaign.closed_at else newest
         url = reverse("annotation:campaign-results", args=[project.slug, campaign.pk])
-        basis = f"{found.basis} in “{campaign.name}”"
-        yield Finding("Raters", at, found.text, basis, url, leads=found is lead[1], picture=picture(found.verdict))
+        drawn, leads = picture(found.verdict), found is lead[1]
+        yield Finding("Raters", at, found.text, found.basis, url, leads=leads, about=campaign.name, picture=drawn)
 
 
 def picture(verdict: CriterionVerdict) -> Picture | None:

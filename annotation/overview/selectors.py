@@ -1,7 +1,7 @@
 """Reads for the front page of a project."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from heapq import nlargest
 from operator import attrgetter
@@ -16,7 +16,7 @@ from annotation.core.numbers import card
 from annotation.models import CampaignState, JobState, Project, Purpose, Target
 from annotation.overview.campaigns import at_work, running_campaigns
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
-from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, NextStep, Running
+from annotation.overview.registry import FINDINGS, NEEDS, Finding, Need, NextStep, Running, Source
 from annotation.overview.steps import Counts, next_step
 
 FINDINGS_SHOWN, ALL_FINDINGS = 5, 40
@@ -66,13 +66,28 @@ def front_page(project: Project, *, all_findings: bool = False) -> FrontPage:
     jobs, manages, counts = open_jobs(project), may_manage(project), counts_of(project)
     needs = [need for source in NEEDS for need in source(project)] if manages else []
     return FrontPage(
-        findings=_led(_newest((finding for source in FINDINGS for finding in source(project, most + 1)), most)),
+        findings=_led(_newest(_once(finding for source in FINDINGS for finding in source(project, most + 1)), most)),
         running=_newest([*running_campaigns(project), *running_jobs(project, jobs)], SHOWN),
         needs=_newest([*needs, *(failed_jobs(project, jobs) if manages else [])], SHOWN),
         counts=counts,
         cards=_cards(counts),
         step=next_step(project, counts, jobs) if manages else None,
     )
+
+
+def _once(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings without those that a newer one of their kind repeats word for word: it names their sources."""
+    by_text: dict[tuple[str, str], Finding] = {}
+    for finding in sorted(findings, key=attrgetter("at"), reverse=True):
+        newest = by_text.setdefault((finding.kind, finding.text), finding)
+        if newest is not finding:
+            by_text[finding.kind, finding.text] = replace(
+                newest,
+                leads=newest.leads or finding.leads,
+                stays=newest.stays or finding.stays,
+                also=(*newest.also, Source(finding.about or finding.kind, finding.url), *finding.also),
+            )
+    return list(by_text.values())
 
 
 def _newest(rows: Iterable[AnyDated], most: int) -> Newest[AnyDated]:

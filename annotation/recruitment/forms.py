@@ -23,6 +23,11 @@ from annotation.recruitment.providers.base import (
 from annotation.recruitment.providers.codes import ACTIONS
 from annotation.recruitment.services.terms import Terms, expected_screens
 
+RETURNS = [
+    (ReturnPolicy.AT_ONCE, "Unfinished items go to others at once; answers sent count"),
+    (ReturnPolicy.REPLACE, "Also the answers already sent are replaced by other raters’"),
+    (ReturnPolicy.KEEP, "Nothing: what the rater holds runs out by its lease"),
+]
 CHOICES = {outcome: actions for outcome, actions in ACTIONS.items() if len(actions) > 1}
 
 
@@ -108,7 +113,7 @@ class RecruitmentForm(EditForm):
     currency = forms.CharField(min_length=3, max_length=3, help_text="The currency of your account at the provider.")
     return_policy = forms.ChoiceField(
         label="If a rater returns the submission or runs out of time",
-        choices=ReturnPolicy.choices,
+        choices=RETURNS,
         widget=forms.RadioSelect,
         initial=ReturnPolicy.AT_ONCE,
     )

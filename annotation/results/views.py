@@ -40,7 +40,7 @@ from annotation.results.selectors.campaigns import headline, rated_campaigns
 from annotation.results.selectors.counted import filter_choices, rater_choices
 from annotation.results.selectors.deciding import deciding_items
 from annotation.results.selectors.notes import ends_notes, rank_note
-from annotation.results.selectors.sentences import width_sentence
+from annotation.results.selectors.sentences import few_raters_sentence, width_sentence
 from annotation.results.selectors.stored import Read, read_results
 from annotation.results.selectors.tables import TABLES, latex_table, paragraph, plain_results
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results
@@ -166,9 +166,7 @@ def _context(request: MemberRequest, campaigns: Sequence[Campaign]) -> dict[str,
         "filtered": filters,
         "filtered_by": _filtered_by(campaigns, filters),
         "unfiltered_url": _page_url(request.project, campaigns, {}),
-        "criteria": [_shown_verdict(request.project, verdict, query) for verdict in read.results.criteria]
-        if read.results
-        else [],
+        "criteria": _shown_verdicts(request.project, read.results, query) if read.results else [],
         "downloads": _downloads(request.project, query),
         "paragraph": paragraph(read.results, campaigns) if read.results else "",
         "suspected": _suspected(campaigns) if read.results else [],
@@ -229,6 +227,16 @@ def _read(campaigns: Sequence[Campaign], filters: Mapping[str, Any]) -> Read:
     return read
 
 
+def _shown_verdicts(project: Project, results: Results, query: str) -> list[dict[str, Any]]:
+    """Return what the page shows of each criterion; what several have in common stands with the first."""
+    shown = [_shown_verdict(project, verdict, query) for verdict in results.criteria]
+    said: set[str] = set()
+    for each in shown:
+        each["width"] = "" if each["width"] in said else each["width"]
+        said.add(each["width"])
+    return shown
+
+
 def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> dict[str, Any]:
     titles = TITLES if verdict.by_means else TITLES_OF_COMPARISONS
     items = f"{reverse('annotation:results-items', args=[project.slug])}{query}&criterion={verdict.criterion}"
@@ -241,7 +249,7 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
     of_pairs = charts.pop("differences", None)
     if all(isnan(pair.difference) for pair in verdict.pairs):
         of_pairs = None
-    is_short = len(verdict.pairs) <= MOST_DRAWN
+    is_short, width = len(verdict.pairs) <= MOST_DRAWN, width_sentence(verdict)
     return {
         "verdict": verdict,
         "charts": [*charts.values(), *([of_pairs] if of_pairs and is_short else [])],
@@ -250,7 +258,8 @@ def _shown_verdict(project: Project, verdict: CriterionVerdict, query: str) -> d
         "matrix": [(row, [_cell(verdict, row, column, items) for column in names]) for row in names],
         "names": names,
         "rank_note": rank_note(verdict),
-        "notes": list(filter(None, [width_sentence(verdict), *ends_notes(verdict)])),
+        "width": width or few_raters_sentence(verdict),
+        "notes": list(ends_notes(verdict, of_differences=not width)),
         "certain": sum(pair.is_certain for pair in verdict.pairs),
     }
 

@@ -37,11 +37,11 @@ class SampleForm(HygieneForm):
         help_text="Drawn at random, each at most once. The ΔBLEU paper used about 33,000.",
     )
     seed = forms.IntegerField(
-        label="Random number",
+        label="Seed of the random numbers",
         min_value=0,
         max_value=LARGEST_SEED,
         initial=RANDOM_SEED,
-        help_text="The same random number draws the same triples from the same corpus.",
+        help_text="The same one draws the same triples from the same corpus.",
     )
     normalisation = forms.ChoiceField(
         label="Treat two texts of an item as one response if they are", choices=RULE_CHOICES, initial=DEFAULT_RULE
@@ -121,11 +121,11 @@ class SelectForm(RefusableForm):
         help_text="Shares add up to 1. The selected seeds are put into the splits at random.",
     )
     seed = forms.IntegerField(
-        label="Random number",
+        label="Seed of the random numbers",
         min_value=0,
         max_value=LARGEST_SEED,
         initial=RANDOM_SEED,
-        help_text="The same random number puts the same items into the same splits.",
+        help_text="The same one puts the same items into the same splits.",
     )
 
     def __init__(self, dataset: Dataset, data: QueryDict | None = None) -> None:

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from annotation.core.leads import after_first_sentence, first_sentence
 from annotation.core.problems import grouped
-from annotation.core.waiting import queue_text, time_left
+from annotation.core.waiting import hours_left, queue_text, time_left
 
 register = template.Library()
 FIRST = 10
@@ -23,6 +23,7 @@ def component(name: str, values: Mapping[str, object]) -> SafeString:
 register.filter("after_first_sentence", after_first_sentence)
 register.filter("first_sentence", first_sentence)
 register.filter("grouped", grouped)
+register.filter("hours_left", hours_left)
 register.filter("queue_text", queue_text)
 register.filter("time_left", time_left)
 

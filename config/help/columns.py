@@ -125,7 +125,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "run": {
         "Place": "The system's possible rank, counting significant differences only: “4–6” cannot be told apart.",
-        "Segments": "Items with a score, of all items of the run.",
+        "Items": "Items with a score, of all items of the run.",
         "Precisions": "The share of the output's n-grams that a reference holds, for one to four words.",
         "Brevity penalty": "Below 1 if the outputs are shorter than the references.",
         "Length": "Words of the outputs, and of the references that they are compared with.",
@@ -145,7 +145,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Raters": "What the campaign's results say on this criterion, marked as they mark it.",
     },
     "studies": {
-        "Hypotheses": "Whose outputs are compared: systems, and the pairs of systems that are correlated.",
+        "Compared": "The systems whose outputs are compared, and how many pairs of them are correlated.",
         "Units": "Items in a unit, and how often items are assigned to units at random.",
         "Parameters": "The metric's parameters that the study varies.",
         "Systems": "How many systems' outputs the study scores.",
@@ -222,7 +222,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Raters": "The most simulated raters who come.",
         "Spammers": "The share of raters who do not read: half answer at random, half always the same.",
         "Arrivals an hour": "How many raters come in an hour, on average, at random times.",
-        "Random number": "The same settings and random number give the same dry run.",
+        "Seed of the random numbers": "The same settings and seed give the same dry run.",
     },
     "dry-run-rules": {
         "Raters with enough answers": "Raters with as many answers as the rule waits for before it judges.",
@@ -372,7 +372,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "response-ratings": {
         "Rated as": "The system whose output was shown.",
         "Position": "Where the response stood, 1 being the first.",
-        "Random number of the order": "The order was drawn from it, so it can be repeated.",
+        "Seed of the order": "The order was drawn from it, so it can be repeated.",
         "Seconds": "From shown to sent, for everything that was shown at once.",
         "Status": "Whether the rating counts, and if not, why.",
     },

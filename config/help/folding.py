@@ -6,8 +6,9 @@ from html import unescape
 from django.utils.html import format_html, strip_tags
 from django.utils.safestring import SafeString, mark_safe
 
-LONG = 8_000  # characters of a document that is folded; some five screens of a phone
-FEWEST = 3  # sections
+LONG = 7_700  # characters of a document that is folded; some 6,000 pixels of a phone
+PICTURE, ROW = 500, 60  # characters in whose place a picture and a row of a table stand
+FEWEST = 2  # sections
 FEWEST_WORDS = 4  # fewer are but the name of a module
 LONGEST_SENTENCE = 150
 MOST_TITLES = 8
@@ -21,7 +22,8 @@ SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-ZÀ-Þ])")
 def folded(html: SafeString) -> SafeString | None:
     """Return the HTML of a document with its sections folded; None if it is short enough to be read as it is."""
     beginning, *sections = SECTION.split(html)
-    if len(sections) < FEWEST or len(strip_tags(html)) <= LONG:
+    length = len(strip_tags(html)) + PICTURE * html.count("<img ") + ROW * html.count("<tr>")
+    if len(sections) < FEWEST or length <= LONG:
         return None
     return mark_safe(beginning + "".join(map(_folded, sections)))  # noqa: S308 - the document's own, cleaned
 

@@ -21,7 +21,7 @@ FIVE = (
         "Item",
         "What is answered: one conversation or input of a data set, as raters and systems see it. A data set is "
         "a list of items.",
-        "Data sets, the rater's pages, segments of a score run",
+        "Data sets, the rater's pages, score runs",
         "data-formats#data-sets",
     ),
     Term(
@@ -182,6 +182,12 @@ FIELD = (
         "notifications",
     ),
     Term(
+        "Output",
+        "A response that a system gave. Papers call it a hypothesis or a candidate.",
+        "Scores, studies, campaigns",
+        "data-formats#data-sets",
+    ),
+    Term(
         "Question to raters",
         "What a campaign asks raters about themselves, once, such as their native language. The answers are personal "
         "data: viewers see how often each was given.",
@@ -215,10 +221,18 @@ FIELD = (
         "seeds#selecting",
     ),
     Term(
+        "Seed of the random numbers",
+        "The number that random choices follow from: the same one gives the same choices again. It has nothing to do "
+        "with the seeds of mining.",
+        "Campaigns, dry runs, studies",
+        "methods#sampled-unit-correlation",
+    ),
+    Term(
         "Segment",
-        "An item as a metric sees it: one text of a system beside the references of that item.",
-        "Scores, studies",
-        "runs#one-segment",
+        "The word of files, the API and papers for an item as a metric sees it: one output beside the references of "
+        "that item. Pages say item.",
+        "The API, files",
+        "runs#one-item",
     ),
     Term(
         "Signature",

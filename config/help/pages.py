@@ -294,7 +294,7 @@ PAGES = (
         ["metrics:run-import"],
         "Scores that another program computed, read from a file, to compare and correlate like any other.",
         "scores-elsewhere#import",
-        words=("score-run", "segment"),
+        words=("score-run", "item"),
     ),
     Page(
         ["correlations:run-scale"],
@@ -313,7 +313,7 @@ PAGES = (
         "One item under one metric: each system's text, its matches, and how they become the score.",
         "explaining#reading-the-marks",
         "methods#bleu",
-        ("segment", "reference", "weight"),
+        ("output", "reference", "weight"),
     ),
     Page(
         ["metrics:run-disagreements"],

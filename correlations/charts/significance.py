@@ -10,9 +10,10 @@ import altair as alt
 from annotation.core.charts import Spec, Theme, Width, finish, palette
 from correlations.charts.data import inline, layers, signed, tooltips
 
-CLOSER, FARTHER, OPEN, NONE = "closer, surely", "farther, surely", "cannot be told apart", "not tested"
-SIGNS = {CLOSER: "+", FARTHER: "−", OPEN: "·", NONE: ""}
 ALPHA = 0.05
+CLOSER, FARTHER = "significantly closer (p ≤ .05)", "significantly farther (p ≤ .05)"
+OPEN, NONE = "cannot be told apart", "not tested"
+SIGNS = {CLOSER: "+", FARTHER: "−", OPEN: "·", NONE: ""}
 CELL, HEAD, LONGEST = 26, 60, 24  # pixels of a line, and of what is above; characters of a name
 
 
@@ -97,7 +98,7 @@ def comparison_matrix(
     tooltip = tooltips(
         {"pair": "Compared", "difference": f"Difference in {coefficient}", "p": "p, corrected", "why": "It is"}
     )
-    legend = alt.Legend(title=None, columns=alt.ExprRef("width > 380 ? 4 : 1"), labelLimit=220)
+    legend = alt.Legend(title=None, columns=alt.ExprRef("width > 380 ? 4 : 1"), columnPadding=16, labelLimit=220)
     scale = alt.Scale(domain=kinds, range=[looks[kind] for kind in kinds])
     base = alt.Chart(inline(rows)).encode(x=x, y=y)
     squares = base.mark_rect(stroke=colours.surface, strokeWidth=1.5).encode(

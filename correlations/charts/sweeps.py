@@ -33,7 +33,7 @@ class SweepAxis:
 
 AXES: Mapping[Kind, SweepAxis] = {
     "threshold": SweepAxis("lowest reference weight kept", "References of lower weight", ".1f", reverse=True),
-    "unit_size": SweepAxis("unit size M (segments, logarithmic)", "Larger observation units", "d", scale="log"),
+    "unit_size": SweepAxis("unit size M (items, logarithmic)", "Larger observation units", "d", scale="log"),
     "order": SweepAxis("highest n-gram order N", "Longer n-grams", "d"),
 }
 

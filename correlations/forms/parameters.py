@@ -76,7 +76,10 @@ class ParameterStudyForm(StudyBaseForm):
         help_text="To see what choosing the best value is worth on items that had no say in it.",
     )
     seed = forms.IntegerField(
-        label="Random number (seed)", initial=20190501, min_value=0, help_text="Every random choice follows from it."
+        label="Seed of the random numbers",
+        initial=20190501,
+        min_value=0,
+        help_text="The same seed gives the same random choices.",
     )
 
     MAIN = ("name", "campaigns", "criteria", "systems", "subset", "sweep_subset")

@@ -130,7 +130,10 @@ class StudyForm(StudyBaseForm):
         help_text="Each two on the items that both can use, corrected for the number of comparisons.",
     )
     seed = forms.IntegerField(
-        label="Random number (seed)", initial=20150726, min_value=0, help_text="Every random choice follows from it."
+        label="Seed of the random numbers",
+        initial=20150726,
+        min_value=0,
+        help_text="The same seed gives the same random choices.",
     )
     sweeps = forms.BooleanField(label="Also sweep thresholds, unit sizes and orders", required=False, initial=True)
     sensitivity = forms.BooleanField(

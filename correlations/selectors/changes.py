@@ -44,9 +44,22 @@ def question_of(study: Study) -> str:
 
     Two imports of the same scores are the same data, whatever they are called.
     """
-    asked = {name: value for name, value in study.specification.items() if name not in NOT_THE_QUESTION}
-    asked["metrics"] = [_without_a_name(metric) for metric in asked.get("metrics", [])]
-    return canonical_json(asked).decode()
+    asked = _asked(study)
+    return canonical_json(asked | {"metrics": _metrics(study)}).decode()
+
+
+def extends(study: Study, other: Study) -> bool:
+    """Return whether a study asks of the same data what another one does, with metrics besides."""
+    added = {canonical_json(metric) for metric in _metrics(study)}
+    return _asked(study) == _asked(other) and {canonical_json(metric) for metric in _metrics(other)} < added
+
+
+def _asked(study: Study) -> dict[str, Any]:
+    return {name: value for name, value in study.specification.items() if name not in (*NOT_THE_QUESTION, "metrics")}
+
+
+def _metrics(study: Study) -> list[Any]:
+    return [_without_a_name(metric) for metric in study.specification.get("metrics", [])]
 
 
 def _without_a_name(metric: Any) -> Any:

@@ -291,7 +291,7 @@ LABELS = {
     "tokenize": "Tokeniser",
     "lowercase": "Lowercase first",
     "order": "Longest n-gram",
-    "seed": "Random number (seed)",
+    "seed": "Seed of the random numbers",
 }
 
 

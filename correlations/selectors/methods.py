@@ -127,4 +127,4 @@ def averaged_criteria(study: Study | ParameterStudy) -> str:
 
 def provenance(study: Study | ParameterStudy, seed: int, version: str) -> str:
     """Return by what a study can be computed again."""
-    return f"Random number {seed}, signature {study.signature[:16]}, Assay {version}."
+    return f"Seed of the random numbers {seed}, signature {study.signature[:16]}, Assay {version}."

@@ -61,9 +61,7 @@ def offered_metrics(
     for run in imported_runs(project, dataset):
         built = get_metric(run.metric, **run.parameters)
         predicted = "cross_validated" in run.report
-        what = (
-            "Predicted ratings of outputs that the model had not seen" if predicted else "Imported scores of segments"
-        )
+        what = "Predicted ratings of outputs that the model had not seen" if predicted else "Imported scores of items"
         summary = f"{what}, {run.created_at:%Y-%m-%d}."
         offered.setdefault(GROUPS[External.group], []).append(Offered(f"{RUN}{run.number}", built.label, summary, ""))
     for name, metric in METRICS.items():

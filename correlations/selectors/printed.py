@@ -238,7 +238,7 @@ def reproduction(document: Report, command: str) -> tuple[Block, Block]:
 
 def _reproduction(study: Study, result: StudyResult, document: StudyDocument) -> tuple[Block, ...]:
     entries = hash_entries(document)
-    entries.append(("Random number (seed)", str(document.seed)))
+    entries.append(("Seed of the random numbers", str(document.seed)))
     entries.append(("Versions", f"Assay {document.versions['assay']}, NumPy {document.versions['numpy']}"))
     entries += [(f"Where {label} comes from", note) for label, note in imported_notes(study, result)]
     metrics = dict.fromkeys(f"{row['metric']}: {row['signature']}" for row in document.runs)

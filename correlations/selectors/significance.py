@@ -157,7 +157,7 @@ class Contest:
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Return the pairs, the first not the farther from the raters, and those that differ most surely first."""
+        """Return the pairs, the first not the farther from the raters, and those of the smallest p first."""
         turned = [pair.turned() if (pair.difference or 0) < 0 else pair for pair in self.by_places.values()]
         return sorted(turned, key=lambda pair: (pair.p_holm is None, pair.p_holm, pair.p, -(pair.difference or 0)))
 
@@ -344,7 +344,7 @@ def cluster_text(shown: Contest) -> str:
     n = len(shown.clusters)
     if n > 1:
         return counted(n, "cluster")
-    return "no cut leaves every row above it better than every row below it, so that they are one cluster"
+    return "nowhere is every row above significantly closer than every row below, so they are one cluster"
 
 
 def matrix_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:

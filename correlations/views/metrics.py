@@ -38,6 +38,7 @@ from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
 from correlations.views.kinds import Context, Kind, StudyPage, finished_study_or_404
 from metrics.selectors.copies import RULE
+from metrics.selectors.runs import shown_digits
 from metrics.templatetags.report import references
 
 
@@ -174,7 +175,7 @@ STUDY = Kind(
     purpose="Which metric agrees with your raters? The same specification is never computed twice.",
     eyebrow=lambda _: "Study",
     columns={name: itemgetter(name) for name in ("systems", "campaigns", "unit_size", "assignments")},
-    cells={"Release": lambda study: str(study.release or "none"), "Hypotheses": _hypotheses, "Units": _units},
+    cells={"Release": lambda study: str(study.release or "none"), "Compared": _hypotheses, "Units": _units},
     create=study_create,
     task=tasks.execute,
     form=_form,
@@ -209,6 +210,7 @@ def study_row(request: MemberRequest, page: StudyPage[Study, StudyResult], row: 
         "title": f"{shown.label} · {read}",
         "estimates": reports.estimates(result, shown),
         "systems": [(entry, pks[entry.system]) for entry in systems],
+        "digits": shown_digits(max((abs(entry.score or 0.0) for entry in systems), default=0.0)),
         "pairs": [
             (pair, each, _agree(each, negated=shown.negated, nearly=_nearly(shown), certain=_is_certain(pair, certain)))
             for pair, each in zip(result.pairs, shown.pairs, strict=True)

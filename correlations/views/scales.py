@@ -24,7 +24,7 @@ MOST_STUDIES = 10  # that the page offers to compute again, newest first
 def imported_run_or_404(project: Project, number: int) -> ScoreRun:
     run = finished_run_or_404(project, number)
     if not may_rescale(run):
-        raise Http404("This run holds no imported scores of segments.")
+        raise Http404("This run holds no imported scores of items.")
     return run
 
 

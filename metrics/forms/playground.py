@@ -83,7 +83,7 @@ class Row:
 class PlaygroundForm(Form):
     """Its data come from an address or a POST; missing values have their defaults."""
 
-    h = _text_field("Hypothesis", 3)
+    h = _text_field("Output", 3)
     s = _text_field("Message answered", 2, help_text="iBLEU and the quality estimate use it.")
     order = forms.TypedChoiceField(
         label="n-grams up to", coerce=int, choices=[(order, str(order)) for order in range(1, 5)], initial=2

@@ -36,7 +36,9 @@ class RunGroup(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.title or ("Requested together" if self.origin == RunOrigin.REQUEST else self.get_origin_display())
+        return self.title or (
+            "Runs started together" if self.origin == RunOrigin.REQUEST else self.get_origin_display()
+        )
 
 
 class ScoreRunManager(models.Manager["ScoreRun"]):

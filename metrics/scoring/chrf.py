@@ -101,7 +101,7 @@ class Chrf(Metric):
 
     name: ClassVar[str] = "chrf"
     label: ClassVar[str] = "chrF"
-    summary: ClassVar[str] = "How many short runs of characters a hypothesis and its best reference share."
+    summary: ClassVar[str] = "How many short runs of characters an output and its best reference share."
 
     char_order: int = whole(6, low=1, high=10, label="Longest run of characters", key="nc")
     word_order: int = whole(0, low=0, high=4, label="Longest run of words", key="nw", hint="2 makes it chrF++.")

@@ -318,7 +318,7 @@ class Cider(Metric):
 
     name: ClassVar[str] = "cider"
     label: ClassVar[str] = "CIDEr"
-    summary: ClassVar[str] = "How far a hypothesis shares with its references the n-grams that are rare elsewhere."
+    summary: ClassVar[str] = "How far an output shares with its references the n-grams that are rare elsewhere."
     high: ClassVar[float] = SCALE
     no_lone_score: ClassVar[str] = (
         "CIDEr weighs what is shared by how rare it is in the references of all segments. Of one segment there "

@@ -61,7 +61,7 @@ class IBleu(Metric):
 
     name: ClassVar[str] = "ibleu"
     label: ClassVar[str] = "iBLEU"
-    summary: ClassVar[str] = "BLEU, less what a hypothesis merely copies from the source."
+    summary: ClassVar[str] = "BLEU, less what an output merely copies from the source."
     needs_sources: ClassVar[bool] = True
     low: ClassVar[float] = -1.0
     together: ClassVar[str] = NgramMetric.together

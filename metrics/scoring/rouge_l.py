@@ -106,7 +106,7 @@ class RougeL(MeanMetric):
 
     name: ClassVar[str] = "rouge_l"
     label: ClassVar[str] = "ROUGE-L"
-    summary: ClassVar[str] = "How long a word sequence, gaps allowed, a hypothesis shares with its references."
+    summary: ClassVar[str] = "How long a word sequence, gaps allowed, an output shares with its references."
     together: ClassVar[str] = "the best precision and the best recall, here of different references"
 
     variant: str = choice(

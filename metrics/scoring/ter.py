@@ -134,7 +134,7 @@ class Ter(Metric):
 
     name: ClassVar[str] = "ter"
     label: ClassVar[str] = "TER"
-    summary: ClassVar[str] = "How many word edits lead from a hypothesis to its closest reference, per reference word."
+    summary: ClassVar[str] = "How many word edits lead from an output to its closest reference, per reference word."
     together: ClassVar[str] = "edits to the closest, over the mean length of all"
     higher_is_better: ClassVar[bool] = False
     high: ClassVar[float] = float("inf")

@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Count, Max, QuerySet
 
 from annotation.core.caching import cached
+from annotation.core.judges import looks_like_judge
 from annotation.datasets.selectors.datasets import other_names
-from annotation.judgements.services.judges import looks_like_judge
 from annotation.models import Dataset, JobState, Project, ResponseSource, System
 from annotation.rating.selectors.duplicates import joined
 from metrics.models import RunOrigin, ScoreRun, SystemScore
@@ -274,6 +274,7 @@ def _cells(column: Column, scores: Mapping[int, Mapping[int, SystemScore]]) -> d
             score.p_best,
             items=score.n_segments or None,  # none of scores of systems alone
             first_place=score.first_place,
+            unmatched=score.clamped_orders[0] if score.score and score.clamped_orders else None,
         )
         for pk, score in of_run.items()
     }

@@ -14,12 +14,16 @@ CROSSED = (
 
 
 def note_marks(column: Column, cells: Iterable[Cell]) -> None:
-    """Note whether no system of a tested column is behind, and whether one is that has a better score than another."""
+    """Note whether a column's best score is smoothing alone, and what its tests say.
+
+    They say whether no system is behind, and whether one is that has a better score than another.
+    """
     scored = [cell for cell in cells if cell.score is not None]
+    sign = 1 if column.higher_is_better else -1
+    column.unmatched = max(scored, key=lambda cell: sign * (cell.score or 0.0)).unmatched if scored else None
     if not column.is_tested:
         return
     column.is_open = len(scored) > 1 and all(cell.standing in (BEST, TIED) for cell in scored)
-    sign = 1 if column.higher_is_better else -1
     tied, behind = ([sign * (cell.score or 0.0) for cell in scored if cell.standing == kind] for kind in (TIED, ""))
     column.is_crossed = bool(tied and behind) and max(behind) > min(tied)
 
@@ -31,13 +35,28 @@ def open_note(board: Leaderboard) -> str:
     if not names:
         return ""
     if all(column.is_open for column in tested):
-        return "Each system may be the best, by every column: no cell is marked."
+        return "Any system may be the best by every column: none is shown to be worse, so no cell is marked."
     by = enumerated(
         [f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED
     )
-    return f"By {by} each system may be the best: none of these cells is marked."
+    return f"Any system may be the best by {by}: none is shown to be worse, so their cells are not marked."
+
+
+def smoothed_note(board: Leaderboard) -> str:
+    """Say which metrics are not counted, since smoothing alone gives their best score; empty if none."""
+    smoothed = {column.name: column.unmatched for column in board.columns if column.unmatched}
+    if not smoothed:
+        return ""
+    are, its = ("is", "its") if len(smoothed) == 1 else ("are", "their")
+    orders = enumerated([f"{order}-gram" for order in sorted(set(smoothed.values()))])
+    return (
+        f"{enumerated(list(smoothed), NAMED)} {are} not counted among the metrics: no {orders} of {its} best system "
+        "matches a reference, so smoothing alone makes the score."
+    )
 
 
 def crossed_note(board: Leaderboard) -> str:
     """Explain a system that is behind with a better score than one that may be the best; empty if none is."""
-    return CROSSED if any(column.is_crossed and column.judges_quality for column in board.columns) else ""
+    explained = bool(board.rank_note)  # of raters
+    crossed = (column for column in board.columns if column.is_crossed and column.judges_quality)
+    return CROSSED if any(not (explained and column.is_human) for column in crossed) else ""

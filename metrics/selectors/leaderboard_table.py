@@ -49,6 +49,7 @@ class Column:
     is_beaten: bool = False  # the best score's system is worse than another on the items that both have
     has_gaps: bool = False  # some system has a score over fewer items than the column
     is_open: bool = False  # each system may be the best, so that marks would tell nothing
+    unmatched: int | None = None  # that of the best score: smoothing alone makes it
     is_crossed: bool = False  # a system is behind that has a better score than one that may be the best
     is_sorted: bool = False
     aria_sort: str = "none"
@@ -107,7 +108,7 @@ class Column:
     @property
     def leads(self) -> bool:
         """Return whether the column says which system is best."""
-        return self.judges_quality and bool(self.best)
+        return self.judges_quality and bool(self.best) and self.unmatched is None
 
     @property
     def is_sure(self) -> bool:
@@ -134,6 +135,7 @@ class Cell:
     standing: str = ""
     items: int | None = None  # that the score is over
     first_place: int | None = None  # one more than the systems that are better for certain; None: nothing was tested
+    unmatched: int | None = None  # the shortest n-grams without a match, if smoothing still gives a score
     is_partial: bool = False  # over fewer items than the column
     start: float = 0.0  # of the interval on the column's scale, in percent
     width: float = 0.0
@@ -266,6 +268,11 @@ class Leaderboard:
                 rests = f"{basis(campaign.results)} in “{campaign.name}”"
                 sentences.append(RaterSentence(text, rests, campaign.campaign, _first_note(verdicts)))
         return sentences
+
+    @property
+    def rank_note(self) -> str:
+        """Return why a system ranks before one with a higher mean, by the first raters by whom one does."""
+        return next((each.note for each in self.rater_sentences if each.note), "")
 
     @property
     def name_query(self) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from annotation.core.numbers import counted
 from annotation.core.prose import enumerated
@@ -49,12 +50,27 @@ def headline(board: Leaderboard) -> str:
     most = max(sets, key=len)
     verdict, is_one_of_several = _majority(most), len(sets) > 1
     if is_one_of_several:
-        small = f"{verdict[0].lower()}{verdict[1:]}" if verdict.startswith(OPENINGS) else verdict
-        verdict = f"Over {most[0].items.words}: {small}"
+        verdict = f"Over {most[0].items.words}: {_small(verdict)}"
     others = [column for of_set in sets if of_set is not most for column in of_set]
     if len(others) == 1:
         verdict += f" {others[0].name}, over {others[0].items.words}, puts {enumerated(others[0].best, NAMED)} first."
     return " ".join([verdict, *same, *_not_compared(_by_winner(most)[0][1])])
+
+
+def lead(board: Leaderboard) -> str:
+    """Return the shortest answer, of the metrics over the same items that are most; '' without any to compare."""
+    metrics, _ = _leading(board)
+    if not metrics:
+        return ""
+    sets = _by_items(metrics)
+    most = max(sets, key=len)
+    verdict = _majority(most, is_short=True)
+    return f"Over {most[0].items.words}: {_small(verdict)}" if len(sets) > 1 else verdict
+
+
+def _small(sentence: str) -> str:
+    """Begin a sentence after others in small letters, unless it begins with a name."""
+    return f"{sentence[0].lower()}{sentence[1:]}" if sentence.startswith(OPENINGS) else sentence
 
 
 def beside_raters(board: Leaderboard) -> str:
@@ -113,11 +129,11 @@ def _leading(board: Leaderboard) -> tuple[list[Column], list[str]]:
     return metrics, same
 
 
-def _majority(metrics: Sequence[Column]) -> str:
+def _majority(metrics: Sequence[Column], *, is_short: bool = False) -> str:
     """Return which system most metrics put first, and how many of them tell it from every other system."""
     (winner, agreeing), *rest = _by_winner(metrics)
     if len(metrics) == 1:
-        return " ".join(_of_metrics(metrics))
+        return " ".join(islice(_of_metrics(metrics), 1 if is_short else None))
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
     first = [system for system, columns in [(winner, agreeing), *rest] if len(columns) == len(agreeing)]
@@ -130,6 +146,8 @@ def _majority(metrics: Sequence[Column]) -> str:
         if 0 < len(others) < min(len(agreeing), NAMED)
         else ""
     )
+    if is_short:
+        return f"{every} metrics{but} put {winner} first."
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
     sure_ones = "none" if not sure else "each" if sure == len(agreeing) else f"{sure}"
     tell = f"{sure_ones} of them {'tell' if 1 < sure < len(agreeing) else 'tells'}"

@@ -250,6 +250,20 @@ def system_scores(run: ScoreRun) -> QuerySet[SystemScore]:
     return SystemScore.objects.filter(run=run).select_related("system").order_by(best, "system__name")
 
 
+def shown_digits(largest: float) -> int:
+    """Return with how many decimals scores are shown: with two from 2 on, as points of a judge.
+
+    >>> shown_digits(0.41), shown_digits(3.6333)
+    (4, 2)
+    """
+    return 2 if largest >= 2 else 4
+
+
+def item_digits(run: ScoreRun, score: float | None) -> int | str:
+    """Return with how many decimals a run's scores of items are shown, none for whole points; ``score``: a mean."""
+    return "-2" if run.metric == External.name and shown_digits(abs(score or 0.0)) == 2 else 3
+
+
 def self_references(run: ScoreRun) -> list[tuple[str, int]]:
     """Return (system, segments) of systems whose outputs are among the references they were scored with."""
     if run.release_id is None:

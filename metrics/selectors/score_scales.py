@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Exists, OuterRef
 
-from annotation.judgements.services.judges import looks_like_judge, looks_like_metric
+from annotation.core.judges import looks_like_judge, looks_like_metric
 from annotation.models import Criterion, Dataset, Rating
 from metrics.models import ScoreRun
 from metrics.selectors.ranges import range_words

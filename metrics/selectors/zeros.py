@@ -18,5 +18,5 @@ def zero_reason(score: SystemScore, run: ScoreRun) -> str:
         return f"no {order}-gram match has a weight" if metric.needs_weights else f"no {order}-gram matches"
     aggregate = run.report.get("aggregate")
     if metric.low == 0 and aggregate and isinstance(aggregate_from(aggregate), MeanAggregate):
-        return "every segment scores 0"
+        return "every item scores 0"
     return ""

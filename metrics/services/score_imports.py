@@ -11,9 +11,9 @@ from django.db import transaction
 
 from annotation.core.file_limits import SCORES_PAGE_BYTES
 from annotation.core.jobs import job_claim
+from annotation.core.judges import looks_like_judge, looks_like_metric
 from annotation.core.numbers import finite_or_none
 from annotation.core.problems import Problems, storable
-from annotation.judgements.services.judges import looks_like_judge, looks_like_metric
 from annotation.models import Dataset, Item, System, User
 from annotation.projects.services.audit import audit_record
 from metrics.errors import ScoreRunRefused
@@ -23,6 +23,7 @@ from metrics.scoring.external import NAME_CHARACTERS, NOT_IN_FILE, SEGMENT, Exte
 from metrics.scoring.metric import mean_statistics
 from metrics.selectors.corpus import texts_digests
 from metrics.selectors.rated_columns import columns_of_ratings, raters_named
+from metrics.selectors.runs import shown_digits
 from metrics.selectors.score_scales import STATED, RunScale
 from metrics.services.runs import ALL, GroupOf, RunTexts, get_or_create_run
 from metrics.services.score_files import FileScores, Known, read_scores
@@ -43,7 +44,7 @@ Ints = npt.NDArray[np.int64]
 
 NOTE_CHARACTERS = 2000
 NO_SYSTEM = "no system has a score"
-NO_SEGMENTS = "scores of systems alone were imported, without segments to resample"
+NO_SEGMENTS = "scores of systems alone were imported, without items to resample"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,11 @@ class ScorePreview:
         if looks_like_judge(self.column):
             return "a judge’s scores"
         return "a metric’s scores" if looks_like_metric(self.column) else "scores"
+
+    @property
+    def digits(self) -> int:
+        """Return with how many decimals means are shown: points of a judge with two."""
+        return shown_digits(np.nanmax(np.abs(self.scores), initial=0.0))
 
     @property
     def n_missing(self) -> int:

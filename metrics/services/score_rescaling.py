@@ -55,7 +55,7 @@ def run_rescale(*, run: ScoreRun, scale: str, by: User | None) -> tuple[ScoreRun
     ``scale`` is "raters", "none" or such as "1..5". If it is the run's own, the run notes that it was stated.
     """
     if not may_rescale(run):
-        raise ScoreRunRefused(f"Run {run.number} holds no imported scores of segments.")
+        raise ScoreRunRefused(f"Run {run.number} holds no imported scores of items.")
     arrays = run_arrays(run)
     summary = ScoresSummary(arrays.scores)
     metric = _rescaled(run, scale, summary)

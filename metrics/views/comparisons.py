@@ -13,7 +13,7 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
 from metrics.models import ScoreRun
 from metrics.selectors import comparisons, disagreements
-from metrics.views.runs import described, finished_run_or_404
+from metrics.views.runs import described, finished_run_or_404, scores_digits
 
 
 @require_GET
@@ -25,6 +25,7 @@ def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
         filename = f"{request.project.slug}-run-{run.number}-pairs"
         return objects_response(file_format, filename, pairs.pairs, comparisons.PAIR_FIELDS, comparisons.PAIR_TYPES)
     first, second = _chosen_systems(request, pairs)
+    digits = scores_digits(pairs.ranked)
     context = {
         "project": request.project,
         **described(run),
@@ -33,6 +34,8 @@ def run_comparisons(request: MemberRequest, run: ScoreRun) -> HttpResponseBase:
         "second": second,
         "pair": pairs.pair(first, second) if first and second else None,
         "is_chosen": "a" in request.GET,
+        "digits": digits,
+        "more_digits": max(digits, 3),  # of differences, so that those of rounded scores are seen to be near
     }
     return render(request, "metrics/run_comparisons.html", context)
 

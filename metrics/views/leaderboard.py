@@ -15,9 +15,9 @@ from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
-from metrics.selectors.leaderboard_marks import crossed_note, open_note
+from metrics.selectors.leaderboard_marks import crossed_note, open_note, smoothed_note
 from metrics.selectors.leaderboard_table import Leaderboard
-from metrics.selectors.leaderboard_words import beside_raters, headline, summary
+from metrics.selectors.leaderboard_words import beside_raters, headline, lead, summary
 from metrics.selectors.scripts import board_warning
 from metrics.selectors.side_by_side import agreements, settings_of
 from metrics.selectors.system_ratings import is_rating, stored_ratings
@@ -49,11 +49,13 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "other_settings": len(runs.others),
         "all_settings": all_settings,
         "settings_query": urlencode(of_dataset | whole | ({} if all_settings else {"settings": "all"})),
+        "lead": lead(once),
         "headline": headline(once),
         "beside_raters": beside_raters(once),
         "sentences": summary(once),
         "open_note": open_note(board),
         "crossed_note": crossed_note(board),
+        "smoothed_note": smoothed_note(board),
         "tokens": board_warning(board),
         "circular": copies_sentence(copies_on(board)),
         "circular_rule": RULE,
@@ -125,7 +127,8 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         "agreements": agreements(columns, board),
         "open_note": open_note(board),
         "crossed_note": crossed_note(board),
-        "sentences": summary(board),
+        "smoothed_note": smoothed_note(board),
+        "lead": " ".join(summary(board)),
         "kept_query": urlencode(query),
         "kept_pairs": query,
         "csv_url": f"?{urlencode([*query, ('format', 'csv')])}",

@@ -42,7 +42,7 @@ from metrics.views.leaderboard import board_context
 MOST_CHOICES = 50
 AnyModel = TypeVar("AnyModel", bound=models.Model)
 SMOOTHED = (
-    "Scores of single segments, smoothed even if the metric's system score is not. A system's score is their mean only "
+    "Scores of single items, smoothed even if the metric's system score is not. A system's score is their mean only "
     "if the metric says so."
 )
 
@@ -322,16 +322,15 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "is_judged_elsewhere": run.metric == External.name and bool(run.report["items"]),
             "again_query": "" if run.metric == External.name else again_query(run),
             "is_bleu": is_bleu(run),
-            "digits": _digits(comparisons.ranked),
+            "digits": scores_digits(comparisons.ranked),
             "scores_caption": _scores_caption(run),
             "segments_caption": SMOOTHED if is_bleu(run) else "",
         }
     return render(request, "metrics/run_detail.html", context)
 
 
-def _digits(ranked: Iterable[Ranked]) -> int:
-    """Return with how many decimals scores are shown: with two from 2 on, as those of a judge."""
-    return 2 if max((abs(each.score.score or 0.0) for each in ranked), default=0.0) >= 2 else 4
+def scores_digits(ranked: Iterable[Ranked]) -> int:
+    return selectors.shown_digits(max((abs(each.score.score or 0.0) for each in ranked), default=0.0))
 
 
 def _scores_caption(run: ScoreRun) -> str:

@@ -10,13 +10,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.core.errors import AnnotationError, ImportRefused
 from annotation.core.exports import zip_response
-from annotation.core.kept_files import EARLIER, FileKeeper
+from annotation.core.kept_files import EARLIER, TEXTS, FileKeeper
 from annotation.core.numbers import counted
 from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.datasets.lookups import dataset_or_404
-from annotation.models import Dataset, RatingImport, Role
+from annotation.models import Dataset, DatasetImport, RatingImport, Role
 from metrics.forms.score_imports import HIGHER, ScoreImportForm
 from metrics.models import ScoreRun
 from metrics.services.score_exports import archive_chunks
@@ -34,14 +34,15 @@ OF_COLUMNS = {*RANGES, "name"}
 def run_import(request: MemberRequest) -> HttpResponse:
     """Show the form; then the same form beside a preview of the file, and a button that stores it.
 
-    ``?ratings=`` names an import of ratings, whose file may hold a judge's scores, too.
+    ``?ratings=`` names an import of ratings, and ``?texts=`` one of a data set, whose file may hold scores, too.
     """
     project = request.project
-    keeper = FileKeeper(project, request.user, RatingImport.objects.all())
+    keeper = FileKeeper(project, request.user, RatingImport.objects.all(), DatasetImport.objects.all())
     if request.method == "GET":
         initial = {"dataset": request.GET.get("dataset", ""), "direction": HIGHER}
-        if ratings := request.GET.get("ratings", ""):
-            initial["kept"] = f"{EARLIER}-{ratings}"
+        for kind, name in ((TEXTS, "texts"), (EARLIER, "ratings")):
+            if number := request.GET.get(name, ""):
+                initial["kept"] = f"{kind}-{number}"
         return _page(request, ScoreImportForm(project=project, keeper=keeper, initial=initial))
     form = ScoreImportForm(request.POST, request.FILES, project=project, keeper=keeper)
     shown: dict[str, Any] = {}

@@ -42,7 +42,7 @@ def test_two_studies_side_by_side(live_server, studies, new_page):
     expect(page.get_by_text("ranks first on average")).to_be_visible()
     expect(page.locator("[data-chart] svg").first).to_be_visible()
     page.locator("#settings summary").click()
-    expect(page.locator("#settings tr.differs").filter(has_text="Random number")).to_be_visible()
+    expect(page.locator("#settings tr.differs").filter(has_text="Seed of the random numbers")).to_be_visible()
     assert_everyone_can_read(page, tallest=TALLEST)
 
     page.get_by_label("Coefficient", exact=True).select_option("kendall")

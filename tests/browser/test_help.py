@@ -43,6 +43,8 @@ def test_help_is_in_reach_of_every_page(
     expect(page.locator(".fold[open]")).to_have_count(0)
     assert_everyone_can_read(page, tallest=3_500)
     page.goto(f"{live_server.url}/help/docs/tour/")
+    assert_everyone_can_read(page, tallest=3_500)
+    page.get_by_role("button", name="Unfold all sections").click()
     picture = page.get_by_role("img", name="A corpus: how many triples").first
     picture.scroll_into_view_if_needed()
     expect(picture).to_have_js_property("complete", True)

@@ -51,7 +51,7 @@ def test_fields_get_meanings_and_the_file_is_imported(live_server, new_page, man
     preview = page.locator("#mapping-preview")
     expect(preview).to_contain_text("Output of model_a")
 
-    page.get_by_label("Meaning of response").select_option(label="Conversation, ending in the message")
+    page.get_by_label("Meaning of response").select_option(label="Context and message")
     expect(page.get_by_role("alert")).to_contain_text("accepted: one field with the meaning dialogue")
     page.get_by_label("Meaning of response").select_option(label="Original response")
     page.get_by_label("System of model_a").fill("GPT")

@@ -67,7 +67,7 @@ def test_the_page_is_accessible(opened, models):
 
 def test_scores_update_while_typing_and_the_url_keeps_the_texts(opened, models, live_server):
     page = opened()
-    page.get_by_label("Hypothesis").first.press_sequentially("i hope you find her")
+    page.get_by_label("Output").first.press_sequentially("i hope you find her")
     typed(page, 1, "i hope you find her soon", "0.8")
     expect(headline(page, "ΔBLEU")).to_have_text("0.819")
     expect(page.locator("#play-said")).to_contain_text("ΔBLEU 0.819")
@@ -77,7 +77,7 @@ def test_scores_update_while_typing_and_the_url_keeps_the_texts(opened, models, 
     page.reload()
     expect(headline(page, "ΔBLEU")).to_have_text("0.819")
     # N-grams are highlighted on hover, also in fragments that were loaded later.
-    page.get_by_label("Hypothesis").first.fill("i hope you find him")
+    page.get_by_label("Output").first.fill("i hope you find him")
     expect(headline(page, "ΔBLEU")).not_to_have_text("0.819")
     page.locator('.gram-text a[aria-label^="hope you: "]').hover()
     expect(page.locator("#r1 .is-lit")).to_have_text(["hope", "you"])
@@ -174,7 +174,7 @@ def test_chinese_without_spaces_can_be_split(opened, models):
 
 def test_without_script_the_button_scores_and_rows_can_be_added(opened, models):
     page = opened(java_script_enabled=False, **DESKTOP)
-    page.get_by_label("Hypothesis").first.fill("i hope you find her")
+    page.get_by_label("Output").first.fill("i hope you find her")
     typed(page, 1, "i hope you find her soon", "0.8")
     page.get_by_role("button", name="Add a reference").click()
     typed(page, 2, "no idea", "-0.5")

@@ -346,7 +346,7 @@ class CampaignDraft:
     seed: int = entry(
         RandomSeed,
         20150726,
-        "Random number",
+        "Seed of the random numbers",
         "Who meets what, and in which order, can be repeated with the same number.",
         **BESIDE,
     )

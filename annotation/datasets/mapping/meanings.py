@@ -55,9 +55,9 @@ MEANINGS = {
         ),
         _meaning(
             DIALOGUE,
-            "Conversation, ending in the message",
-            "A list of turns: the last is the message, earlier ones are the context. A last turn of an assistant is the"
-            " original response.",
+            "Context and message",
+            "A conversation, as a list of turns: the last is the message, earlier ones are the context. A last turn of"
+            " an assistant is the original response.",
             "dialog conversation conversations messages turns utterances chat",
             "text texts objects",
         ),

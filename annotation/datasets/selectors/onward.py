@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.judges import judge_columns
 from annotation.core.prose import enumerated
 from annotation.core.rows import FORMATS
 from annotation.models import Dataset, DatasetImport, JobState
@@ -20,8 +21,18 @@ class NumbersLeft:
     source: int
 
     @property
-    def listed(self) -> str:
-        return enumerated(self.names, MOST_NAMED)
+    def scores(self) -> list[str]:
+        """Return the names that look like a judge's or a metric's scores."""
+        return judge_columns(self.names)
+
+    @property
+    def ratings_listed(self) -> str:
+        """Return the names that may be raters' ratings; '' if each looks like scores."""
+        return _listed([name for name in self.names if name not in self.scores])
+
+    @property
+    def scores_listed(self) -> str:
+        return _listed(self.scores)
 
 
 def numbers_left(dataset: Dataset, source: DatasetImport | None) -> NumbersLeft | None:
@@ -39,3 +50,7 @@ def numbers_left(dataset: Dataset, source: DatasetImport | None) -> NumbersLeft 
     scorers = set(scored.values_list("parameters__scorer", flat=True))
     left = [name for name in names if name not in scorers]
     return NumbersLeft(source.filename, left, source.pk) if left else None
+
+
+def _listed(names: list[str]) -> str:
+    return enumerated(names, MOST_NAMED) if names else ""

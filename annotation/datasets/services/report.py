@@ -52,7 +52,7 @@ WORDS = {
     "responses_under_several_names": "Responses rated under more than one name",
     "raters_met_text_under_several_names": "Times a rater judged one text under more than one name",
     "byte_order_mark": "Byte-order mark, skipped",
-    "windows_line_ends": "Lines ending in CR LF",
+    "windows_line_ends": "Lines with Windows line ends (CR LF)",
     "blank_lines": "Blank lines, skipped",
     "short_rows": "Rows shorter than the header, filled with empty cells",
     "ragged_rows": "Rows whose number of cells differs from the header's",

@@ -20,7 +20,7 @@ from annotation.core.problems import unlisted
 from annotation.core.uploads import takes_uploads
 from annotation.core.views import MemberRequest, object_view, perform, project_view
 from annotation.datasets.forms import DatasetUploadForm, MappingForm
-from annotation.datasets.mapping.meanings import IGNORE, MEANINGS
+from annotation.datasets.mapping.meanings import DIALOGUE, IGNORE, MEANINGS
 from annotation.datasets.mapping.rules import is_by_rows, numbers_by_texts
 from annotation.datasets.services.drafts import (
     dataset_import_ask,
@@ -136,6 +136,7 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         refusal = error.message
     if form.errors:
         refusal = "A field is marked: correct it first."
+    numbers = numbers_left_out(look["fields"], mapping)
     context = {
         "project": request.project,
         "job": job,
@@ -147,8 +148,13 @@ def mapping_page(request: MemberRequest, job: DatasetImport, form: MappingForm) 
         "takes_focus": form.is_bound and not request.htmx and "look" not in request.POST,
         "meanings": MEANINGS.values(),
         "numbers_by_texts": numbers_by_texts(mapping),
-        "left_out": [field["name"] for field in look["fields"] if mapping.get(field["name"]) == IGNORE],
-        "numbers_left_out": numbers_left_out(look["fields"], mapping),
+        "left_out": [
+            field["name"]
+            for field in look["fields"]
+            if mapping.get(field["name"]) == IGNORE and field["name"] not in numbers
+        ],
+        "dialogue_field": next((name for name, meaning in mapping.items() if meaning == DIALOGUE), ""),
+        "numbers_left_out": numbers,
         "more": unlisted(preview.errors, preview.total) if preview else 0,
         "has_more_rows": is_by_rows(mapping) and look["n_rows"] > len(look["rows"]),
         "may_manage": may_manage(request.project),

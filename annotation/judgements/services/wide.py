@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from annotation.core.judges import judge_columns
 from annotation.core.problems import Problems
 from annotation.core.rows import Table, check_header, square
 from annotation.judgements.services.content import Cells, RatingContent, number_in
-from annotation.judgements.services.judges import judge_columns
 from annotation.judgements.services.options import AGGREGATES, OTHER_NAMES, OWN_COLUMNS, RatingOptions
 from annotation.judgements.services.rows import check_names_a_response, rename_header
 

@@ -12,7 +12,7 @@ LABELS = {
     "empty_messages": "Lines whose message says nothing, left out",
     "empty_responses": "Lines whose response says nothing, left out",
     "byte_order_mark": "Byte-order mark, skipped",
-    "windows_line_ends": "Lines ending in CR LF",
+    "windows_line_ends": "Lines with Windows line ends (CR LF)",
     "blank_lines": "Blank lines, skipped",
     "quote_cells": "Cells with quote characters that are text, not quoting",
 }

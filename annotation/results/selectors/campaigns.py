@@ -11,7 +11,7 @@ from annotation.core.errors import AnnotationError
 from annotation.models import Campaign, CampaignState, Project, Rating
 from annotation.quality.selectors.raters import moment
 from annotation.results.selectors.leading import basis
-from annotation.results.selectors.sentences import PLAIN_NAMES, named_sentence
+from annotation.results.selectors.sentences import PLAIN_NAMES, few_raters_sentence, named_sentence
 from annotation.results.selectors.stored import read_results
 from annotation.results.selectors.verdicts import CriterionVerdict, Results
 
@@ -63,7 +63,7 @@ def _headline(campaign: Campaign) -> Headline | None:
         return None
     first = next(filter(_has_certain, compared), compared[0])
     names = len(compared) > 1 or first.criterion.casefold() not in PLAIN_NAMES
-    text = named_sentence(first, many=names)
+    text = " ".join(filter(None, [named_sentence(first, many=names), few_raters_sentence(first)]))
     return Headline(text, _basis(results, campaign), _has_certain(first), first, results.ratings)
 
 

@@ -22,14 +22,12 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
     better = next((each.name for each in verdict.systems if each.name in beaten_by), "")
     if not better:
         return ""
-    others = "other raters and items" if verdict.raters else "other items"
     why = f"{better} differs significantly from {higher.name}, but not from {lower.name}"
     if better == lower.name:
-        why = f"{lower.name} is significantly better than {higher.name} on the items that both have"
+        why = f"it is significantly better than {higher.name} on the items that both have"
     return (
         f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
-        f"{decimals(higher.estimate)}): ranks count only differences that are certain, over {others}. "
-        f"{why}."
+        f"{decimals(higher.estimate)}), because {why}."
     )
 
 
@@ -37,23 +35,21 @@ def _certainly_better(verdict: CriterionVerdict, system: SystemVerdict) -> set[s
     return {pair.first for pair in verdict.pairs if pair.second == system.name and pair.is_certain}
 
 
-def ends_notes(verdict: CriterionVerdict) -> Iterator[str]:
+def ends_notes(verdict: CriterionVerdict, *, of_differences: bool = True) -> Iterator[str]:
     """Yield why an interval ends exactly where the scale, or the largest difference on it, does."""
     low, high = verdict.scale_low, verdict.scale_high
     ends = [end for end in (low, high) if any(_is_shown(end, system.low, system.high) for system in verdict.systems)]
     if ends:
         named = f"{' and '.join(map(_plain, ends))} {'is' if len(ends) == 1 else 'are'}"
-        yield f"No mean lies beyond the scale, and no interval reaches further: {named} where the scale ends."
+        yield f"Intervals end with the scale: {named} where the scale ends."
     most = high - low
-    if any(
+    if of_differences and any(
         _is_shown(abs(end), most)
         for pair in verdict.pairs
         for end in (pair.low, pair.high, pair.single_low, pair.single_high)
     ):
-        yield (
-            f"Two means on a scale of {_plain(low)} to {_plain(high)} differ by {most:g} at most: an interval of a "
-            f"difference that would reach further ends at {decimals(most)}."
-        )
+        scale = f"On a scale of {_plain(low)} to {_plain(high)}"
+        yield f"{scale} means differ by {most:g} at most, where intervals end, too."
 
 
 def _plain(end: float) -> str:

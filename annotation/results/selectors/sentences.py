@@ -59,8 +59,6 @@ def _verdict(verdict: CriterionVerdict) -> str:
         sentences = [*_named_pairs(verdict, certain), _cannot_tell(open_)]
     else:
         sentences = [*_many_pairs(verdict, certain), _cannot_tell(open_)]
-    if verdict.is_rough and _compared(verdict):
-        sentences.append(_rough(verdict))
     return " ".join(filter(None, sentences))
 
 
@@ -74,10 +72,13 @@ def _by(verdict: CriterionVerdict) -> str:
     return f"By the comparisons of {counted(n, 'rater')}"
 
 
-def _rough(verdict: CriterionVerdict) -> str:
+def few_raters_sentence(verdict: CriterionVerdict) -> str:
+    """Say that too few raters rated to know how far others would differ; empty if enough did."""
+    if not verdict.is_rough or not _compared(verdict):
+        return ""
     if verdict.raters == 1:
-        return "What other raters would say is not known: only one has rated."
-    return f"With only {verdict.raters} raters, how much others would differ is known only roughly."
+        return "Only one rater rated: what others would say is not known."
+    return f"Only {verdict.raters} raters rated, so how far other raters would differ is uncertain."
 
 
 def _nothing_certain(verdict: CriterionVerdict) -> str:
@@ -187,33 +188,25 @@ def named_sentence(verdict: CriterionVerdict, *, many: bool) -> str:
 
 
 def width_sentence(verdict: CriterionVerdict) -> str:
-    """Say why intervals of differences by few raters are wide; empty where they are not much wider than single ones."""
+    """Say why intervals of differences by few raters are wide, and what helps; empty where they are not."""
     pairs = [pair for pair in _compared(verdict) if pair.single_high > pair.single_low]
-    if not 1 < verdict.raters <= FEW_RATERS or len(pairs) < 2:
+    if not 1 < verdict.raters <= FEW_RATERS or not pairs:
         return ""
-    ratio = median((pair.high - pair.low) / (pair.single_high - pair.single_low) for pair in pairs)
-    if not ratio >= MUCH_WIDER:
-        return ""
-    freedom = counted(verdict.raters - 1, "degree of freedom", "degrees of freedom")
-    width = (
-        f"Corrected for {len(_compared(verdict)):,} pairs, with {freedom} over raters, the intervals of differences "
-        f"are {ratio:.1f} times as wide as single ones. More raters narrow them most."
-    )
-    return " ".join(filter(None, [_tells_little(verdict, pairs), width]))
-
-
-def _tells_little(verdict: CriterionVerdict, pairs: list[PairVerdict]) -> str:
-    """Say that the widest interval leaves out hardly any difference; empty if it leaves out more than a quarter."""
+    together = f" and {len(pairs):,} differences are tested together" if len(pairs) > 1 else ""
+    why = f"because only {verdict.raters} raters rated{together}: more raters narrow"
     possible = 2 * (verdict.scale_high - verdict.scale_low)
     widest = max(pairs, key=lambda pair: pair.high - pair.low)
-    if not widest.high - widest.low >= NEARLY_ALL * possible:
-        return ""
-    low, high = ends_in_words(widest.low, widest.high)
-    most = decimals(verdict.scale_high - verdict.scale_low)
-    return (
-        f"So few raters tell nearly nothing of some differences: that between {widest.first} and {widest.second} may "
-        f"be anything from {low} to {high}, and none could lie beyond ±{most}."
-    )
+    if widest.high - widest.low >= NEARLY_ALL * possible:
+        ends, most = (
+            " to ".join(ends_in_words(widest.low, widest.high)),
+            decimals(verdict.scale_high - verdict.scale_low),
+        )
+        return (
+            f"The interval of {widest.first} less {widest.second}, {ends}, holds nearly every difference that the "
+            f"scale allows (−{most} to {most}), {why} it most."
+        )
+    ratio = median((pair.high - pair.low) / (pair.single_high - pair.single_low) for pair in pairs)
+    return f"The intervals of differences are wide {why} them most." if ratio >= MUCH_WIDER else ""
 
 
 def _difference(pair: PairVerdict, of_means: str = "") -> str:

@@ -9,7 +9,7 @@ from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import enumerated
 from annotation.models import Campaign
 from annotation.results.selectors.agreement import rater_agreement
-from annotation.results.selectors.sentences import named_sentence, number
+from annotation.results.selectors.sentences import few_raters_sentence, named_sentence, number
 from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict, Results, SystemVerdict
 
 MOST_PAIRS = 6  # whose differences the paragraph gives
@@ -159,6 +159,7 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
     many = len(results.criteria) > 1
     for verdict in results.criteria:
         texts += [_asked(verdict), named_sentence(verdict, many=many), _estimates(verdict), _differences(verdict)]
+    texts += dict.fromkeys(few_raters_sentence(verdict) for verdict in results.criteria)
     if len(campaigns) == 1 and results.raters_known and not results.left_out.filtered:
         texts.append(rater_agreement(campaigns[0]))  # of all the campaign's ratings, so not with a filter
     return " ".join(filter(None, texts))

@@ -22,7 +22,7 @@ from annotation.results.selectors.counted import CountedRatings, LeftOut, counte
 from annotation.results.selectors.met import SEED, Met, codes, met_in_pairs, shown_ties
 from annotation.results.selectors.sentences import verdict_sentence
 
-FORMAT = 3  # of what is stored
+FORMAT = 4  # of what is stored
 ENOUGH_RATERS = 5  # with fewer, how much raters differ is known roughly
 ROUNDED = 1e-9  # what is nearer to 0 is 0 but for rounding
 FloatArray = npt.NDArray[np.float64]

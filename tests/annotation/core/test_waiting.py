@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils.timezone import now
 
-from annotation.core.waiting import jobs_ahead, queue_text, time_left
+from annotation.core.waiting import hours_left, jobs_ahead, queue_text, time_left
 from annotation.models import DryRun, JobState, Project, RatingImport
 from metrics.models import ScoreRun
 from tests.annotation.worlds.campaigns import make_campaign, make_dataset
@@ -46,3 +46,8 @@ def test_the_time_left_follows_the_pace(done: int, seconds: int, text: str) -> N
 
 def test_the_progress_of_one_stage_gives_no_time_left() -> None:
     assert time_left(DryRun(progress_done=50, progress_total=100, started_at=now() - timedelta(hours=1))) == ""
+
+
+def test_an_end_within_two_days_is_said_in_hours() -> None:
+    ends = [timedelta(minutes=20), timedelta(hours=23.9), timedelta(days=3), -timedelta(hours=1)]
+    assert [hours_left(now() + end) for end in ends] == ["less than an hour more", "about 24 hours more", "", ""]

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -28,9 +29,9 @@ from annotation.models import (
 )
 from annotation.overview.closing import ways_on
 from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
-from annotation.overview.registry import FINDINGS, JOBS, Finding
+from annotation.overview.registry import FINDINGS, JOBS, Finding, Source
 from annotation.overview.results import MOST_BARS, picture
-from annotation.overview.selectors import _led, _newest
+from annotation.overview.selectors import _led, _newest, _once
 from annotation.overview.steps import Counts, next_step
 from annotation.quality.selectors.suspects import Suspects
 from annotation.quality.services.decisions import rater_exclude, rater_include
@@ -106,6 +107,10 @@ def test_a_finding_that_stays_is_shown_behind_the_one_that_leads() -> None:
     assert order([*news, finding(8, stays=True)]) == ["0", "8", "1"]
     assert order([finding(0, stays=True), *news[1:], finding(8, stays=True)]) == ["0", "1", "2"]  # the newest alone
     assert order([finding(1), finding(8, stays=True)], 1) == ["1"]
+
+    twice = [("old", timezone.now() - timedelta(days=1)), ("new", timezone.now())]
+    (once,) = _once([replace(finding(0), text="A.", about=name, url=f"/{name}", at=at) for name, at in twice])
+    assert (once.about, once.also) == ("new", (Source("old", "/old"),)), "a finding is shown once, from the newest"
 
 
 def test_the_first_finding_draws_the_systems_of_the_results(lab: Project, world, as_user) -> None:

@@ -35,16 +35,15 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
     found = replace(PLAIN, systems=[*PLAIN.systems[:2], system("C", 2.82, 1)], pairs=open_to_c)
 
     assert rank_note(found) == (
-        "C ranks before B although its mean is lower (2.82 against 2.91): ranks count only differences that are "
-        "certain, over other raters and items. A differs significantly from B, but not from C."
+        "C ranks before B although its mean is lower (2.82 against 2.91), because A differs significantly from B, but "
+        "not from C."
     )
-    assert "certain, over other items. A" in rank_note(replace(found, raters=0)), "tests over items alone"
 
 
 def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
     systems = [system("A", 3.05, 2), system("B", 2.91, 1)]
     assert rank_note(verdict(systems, [pair("B", "A", CERTAIN)])).endswith(
-        "B is significantly better than A on the items that both have."
+        "because it is significantly better than A on the items that both have."
     )
 
 
@@ -54,7 +53,7 @@ def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
         ({}, []),
         ({"systems": [system("A", 4.9, 1, high=4.998), *PLAIN.systems[1:]]}, ["5 is where the scale ends"]),
         ({"systems": [system("A", 4.9, 1, low=1.0, high=5.0)]}, ["1 and 5 are where the scale ends"]),
-        ({"pairs": [pair("A", "B", OPEN, low=-4.0)]}, ["differ by 4 at most", "ends at 4.00"]),
+        ({"pairs": [pair("A", "B", OPEN, low=-4.0)]}, ["means differ by 4 at most"]),
         ({"pairs": [pair("A", "B", OPEN, low=-4.0)], "scale_low": float("nan"), "scale_high": float("nan")}, []),
     ],
 )

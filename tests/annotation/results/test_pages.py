@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Project
 from annotation.overview.results import verdicts
+from annotation.results.selectors.sentences import few_raters_sentence
 from annotation.results.selectors.verdicts import compute_results
 from tests.annotation.results.test_verdicts import preferences, rated_campaign
 from tests.annotation.worlds import rated as world
@@ -78,17 +79,18 @@ def test_the_front_page_leads_with_the_certain_verdict_of_most_ratings(campaign,
     Campaign.objects.filter(pk=other.pk).update(state="closed", closed_at=timezone.now() + timedelta(hours=1))
     for name, shown in (("Quality", campaign), ("Second", other)):
         (verdict,) = compute_results([shown]).criteria
-        finding = next(each for each in verdicts(shown.project, 5) if f"“{name}”" in each.sure)
-        assert finding.text == f"Quality: {verdict.sentence}"
+        finding = next(each for each in verdicts(shown.project, 5) if each.about == name)
+        assert finding.text == f"Quality: {verdict.sentence} {few_raters_sentence(verdict)}"
         assert finding.url == reverse("annotation:campaign-results", args=[shown.project.slug, shown.pk])
 
     page = as_viewer.get(front).content.decode()
     lead = page.partition('class="is-lead"')[2].partition("</li>")[0]
-    assert "96 ratings by 4 raters of 12 items in “Quality”" in lead, "the newer verdict is not certain"
-    assert "24 ratings by 4 raters of 3 items in “Second”" in page.partition(lead)[2]
+    assert "“Quality”" in lead, "the newer verdict is not certain"
+    assert "96 ratings by 4 raters of 12 items" in lead
+    assert "24 ratings by 4 raters of 3 items" in page.partition(lead)[2]
 
     rated_campaign(campaign.project, slug="fewer", name="Third", items=11)  # certain, too
-    assert [("“Quality”" in each.sure, each.leads) for each in verdicts(campaign.project, 5)] == [
+    assert [(each.about == "Quality", each.leads) for each in verdicts(campaign.project, 5)] == [
         (True, True),
         (False, False),
         (False, False),

@@ -63,7 +63,7 @@ def test_every_place_shows_what_the_raters_reach(world: World, viewer, as_user) 
     for index, row in enumerate(result.ceilings):
         ceiling = row.coefficients["spearman"].ceiling
         assert ceiling is not None
-        assert f"{ceiling:.3f}" in page
+        assert f"{ceiling:.2f}" in page
         assert f"{ceiling:.3f}" in printed.getvalue()
         assert spoken[index]["rho"]["ceiling"] == ceiling
         assert float(rows[2 * index]["human_ceiling"]) == ceiling

@@ -102,7 +102,7 @@ def test_two_studies_of_one_data_set_say_what_differs_and_what_is_assumed(study:
     assert "1 of 3 rows differs by more than the intervals allow; the largest difference is that of ΔBLEU" in page
     changed = page.split('id="settings"')[1].split("</summary>")[0]
     assert "Unit size" in changed
-    assert "Random number" in changed
+    assert "Seed of the random numbers" in changed
     assert "Tokeniser" not in changed
     assert "Pooled" not in page.split("<tbody>")[0]
     table = body(as_user(viewer).get(compare_url(smaller, other, name="study-compare-download", file_format="csv")))

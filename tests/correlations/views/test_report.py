@@ -65,12 +65,12 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     assert [(row.label, row.subset) for row, _ in shown["rankings"]] == in_order
     assert [study.read_result().rows[index] for _, index, _ in shown["rows"]] == [row for row, *_ in shown["rows"]]
     for row in study.result["rows"]:
-        assert f"{row['rho']['value']:.3f}" in page
-        assert f"{row['tau']['over_items'][0]:.3f}" in page
-        assert f"{row['rho']['paper'][1]:.3f}" in page
+        assert f"{row['rho']['value']:.2f}" in page
+        assert f"{row['tau']['over_items'][0]:.2f}" in page
+        assert f"{row['rho']['paper'][1]:.2f}" in page
     assert "Circularity." in page
     assert study.signature in page
-    assert f"Random number {study.specification['seed']}" in page
+    assert f"Seed of the random numbers {study.specification['seed']}" in page
     assert "no reference of positive weight" in page
     ranking = page.split('id="ranking"')[1].split("</section>")[0]
     assert MARK in ranking

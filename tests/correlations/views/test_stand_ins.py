@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from annotation.models import Participation, Rater, RaterIdentity
 from correlations.models import Study
-from correlations.overview import stand_in_findings
+from correlations.overview import _newest_of_each_question, stand_in_findings
 from correlations.results.study import StudyResult
 from correlations.results.worth import LeftOutRater, RowWorth
 from correlations.selectors.ceilings import too_good
-from correlations.selectors.changes import changes_since, question_of
+from correlations.selectors.changes import changes_since, extends, question_of
 from correlations.selectors.printed import imported_notes
 from correlations.selectors.printed_tables import stand_in_grid
 from correlations.selectors.stand_in_words import (
@@ -225,7 +225,7 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
         in sentence
     )
     assert f"{address(study, 'study-detail')}#ceilings" in page
-    assert "Random number" in page.split('id="methods"')[1].split("</p>")[0]
+    assert "Seed of the random numbers" in page.split('id="methods"')[1].split("</p>")[0]
 
 
 def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
@@ -382,6 +382,10 @@ def test_a_study_whose_ratings_changed_says_so_and_only_the_newest_of_a_question
     assert created
     assert [finding.url for finding in stand_in_findings(study.project, 2)] == [address(again)]
     assert question_of(again) == question_of(study)
+    again.specification["metrics"].append({"name": "chrf", "parameters": {}})
+    assert extends(again, study)
+    assert not extends(study, again)
+    assert [[old.pk for old in older] for _, older in _newest_of_each_question([again, study])] == [[study.pk]]
 
 
 def test_a_report_holds_the_page_s_answer_and_where_a_judge_s_scores_come_from(study: Study) -> None:

@@ -1,8 +1,10 @@
 """Marks of a leaderboard that would tell nothing, and those that surprise."""
 
+from dataclasses import replace
+
 import pytest
 
-from metrics.selectors.leaderboard_marks import crossed_note, note_marks, open_note
+from metrics.selectors.leaderboard_marks import crossed_note, note_marks, open_note, smoothed_note
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 
 
@@ -26,10 +28,14 @@ CLEAR = ((0.4, "best"), (0.3, "tied"), (0.2, ""))
 def test_a_column_in_which_each_system_may_be_the_best_is_named_and_not_marked() -> None:
     mixed = board(column("Raters", *OPEN), column("BLEU", *CLEAR))
     assert [each.is_open for each in mixed.columns] == [True, False]
-    assert open_note(mixed) == "By the raters each system may be the best: none of these cells is marked."
+    assert open_note(mixed) == (
+        "Any system may be the best by the raters: none is shown to be worse, so their cells are not marked."
+    )
     assert mixed.marks == {"best", "tied", ""}
     alone = board(column("Raters", *OPEN))
-    assert open_note(alone) == "Each system may be the best, by every column: no cell is marked."
+    assert open_note(alone) == (
+        "Any system may be the best by every column: none is shown to be worse, so no cell is marked."
+    )
     assert not alone.marks
     assert open_note(board(column("BLEU", *CLEAR))) == ""
 
@@ -45,3 +51,15 @@ def test_a_column_in_which_each_system_may_be_the_best_is_named_and_not_marked()
 )
 def test_a_system_that_is_behind_with_a_better_number_is_explained(cells, higher, is_explained) -> None:
     assert bool(crossed_note(board(column("BLEU", *cells, higher=higher)))) == is_explained
+
+
+def test_a_metric_whose_best_score_is_smoothing_alone_is_not_counted() -> None:
+    made, cells = column("BLEU", *CLEAR)
+    smoothed = [replace(cell, unmatched=4) for cell in cells]
+    made.best = ["A"]
+    assert made.leads
+    note_marks(made, smoothed[1:] + cells[:1])
+    assert made.leads, "the best score has matches"
+    note_marks(made, smoothed)
+    assert not made.leads
+    assert smoothed_note(board((made, smoothed))).startswith("BLEU is not counted among the metrics: no 4-gram of")

@@ -11,7 +11,7 @@ from django.utils.html import strip_tags
 from annotation.results.selectors.leading import Leading
 from metrics.models import ScoreRun
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, RaterSentence, Row
-from metrics.selectors.leaderboard_words import _by_raters, headline, summary
+from metrics.selectors.leaderboard_words import _by_raters, headline, lead, summary
 from metrics.selectors.run_items import ItemSet
 
 
@@ -142,6 +142,8 @@ def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert headline(board) == sentence
+    assert sentence.startswith(lead(board).removesuffix("."))
+    assert lead(board).count(".") == 1, "the page begins with one sentence"
 
 
 def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
@@ -185,11 +187,11 @@ def test_what_raters_say_stands_with_what_it_rests_on_and_what_surprises_in_it()
     ]
     context = {"board": SimpleNamespace(rater_sentences=raters), "project": SimpleNamespace(slug="cats")}
 
-    shown = render_to_string("metrics/parts/board_sentences.html", {**context, "headline": "BLEU puts A first."})
-
-    words = " ".join(strip_tags(shown).split())
-    assert words == (
-        "3 raters give A the highest mean. 9 ratings of 3 items; Results. C ranks before B although … BLEU puts A "
-        "first. 2 raters give B the highest mean. 6 ratings of 3 items; Results."
+    above = render_to_string("metrics/parts/board_sentences.html", {**context, "lead": "BLEU puts A first."})
+    assert " ".join(strip_tags(above).split()) == "3 raters give A the highest mean. BLEU puts A first."
+    shown = render_to_string("metrics/parts/board_basis.html", {**context, "headline": "BLEU puts A first."})
+    assert " ".join(strip_tags(shown).split()) == (
+        "Raters: 9 ratings of 3 items; Results. Raters: 2 raters give B the highest mean. 6 ratings of 3 items; "
+        "Results. Metrics: BLEU puts A first."
     )
     assert [shown.count(reverse("annotation:campaign-results", args=["cats", pk])) for pk in (7, 8)] == [1, 1]

@@ -23,9 +23,7 @@ def test_a_zero_is_explained_by_the_order_that_was_clamped(metric, score, numera
     assert zero_reason(row, run) == reason
 
 
-@pytest.mark.parametrize(
-    ("metric", "reason"), [("rouge_l", "every segment scores 0"), ("length", "every segment scores 0")]
-)
+@pytest.mark.parametrize(("metric", "reason"), [("rouge_l", "every item scores 0"), ("length", "every item scores 0")])
 def test_a_mean_of_0_is_one_of_zeros_if_no_segment_can_score_less(metric: str, reason: str) -> None:
     run = ScoreRun(metric=metric, report=MEANS)
 

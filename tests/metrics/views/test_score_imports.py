@@ -109,7 +109,7 @@ def test_a_run_without_segments_shows_none(world: World, manager, as_user) -> No
     page = page_of(
         client.post(address(world), kept(world, manager, "system,score\nEcho,0.5\nParrot,0.25\n"), follow=True)
     )
-    assert "scores of systems alone were imported, without segments to resample." in page
+    assert "scores of systems alone were imported, without items to resample." in page
     assert "Distribution of segment scores" not in page
     assert "Items scored" not in page
     assert "<title>COMET-22 ·" in page

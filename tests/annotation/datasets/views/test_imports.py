@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -177,7 +178,7 @@ def test_columns_left_out_are_named_in_the_files_order(as_user, project, manager
     client = as_user(manager)
     content = b'{"dialogue": ["Hi"], "references": ["No"], "model_a": "Sure", "Maria": 4, "Tom": 3, "Yuki": 5}\n'
     page = client.get(url("dataset-import-detail", project.slug, waiting(client, project, content).pk)).content.decode()
-    assert "<code>Maria</code>, <code>Tom</code>, <code>Yuki</code>." in page
+    assert "Maria, Tom, Yuki" in page
 
 
 def test_a_draft_upload_can_be_read_again_or_discarded(as_user, project, manager, outsider, queued) -> None:
@@ -341,19 +342,23 @@ def test_numbers_beside_the_texts_are_the_next_step_and_their_file_is_not_chosen
     as_user, project, manager, queued
 ) -> None:
     client = as_user(manager)
-    content = b"""item,context,system,response,ann,bo\n1,Hi,A,Yes,4,3\n1,Hi,B,No,2,5\n"""
+    content = b"""item,context,system,response,ann,bo,gpt_judge\n1,Hi,A,Yes,4,3,2\n1,Hi,B,No,2,5,4\n"""
     upload(client, project, content, filename="study.csv", name="Study")
     job = DatasetImport.objects.get()
     dataset_import_execute(import_id=job.pk)
     client.post(
         url("dataset-import-map", project.slug, job.pk),
-        chosen("id", "message", "system", "text", "ignore", "ignore"),
+        chosen("id", "message", "system", "text", "ignore", "ignore", "ignore"),
     )
     dataset_import_execute(import_id=job.pk)
     dataset = Dataset.objects.get()
     page, form_url = (url(name, project.slug, dataset.slug) for name in ("dataset-detail", "rating-import"))
     shown = client.get(page).content.decode()
-    assert "“study.csv” holds numbers, too: ann and bo." in shown
+    assert "“study.csv” holds numbers, too." in shown
+    assert "ann and bo: if people rated, import their ratings." in shown
+    assert "gpt_judge: by the name, scores of a judge or a metric." in shown
+    scores = re.search(r'href="([^"]+texts=\d+)">Import scores', shown)[1]
+    assert "<strong>study.csv</strong>" in client.get(scores.replace("&amp;", "&")).content.decode()
     assert f'href="{form_url}?texts={job.pk}"' in shown
     form = client.get(f"{form_url}?texts={job.pk}").content.decode()
     assert "<strong>study.csv</strong>" in form
