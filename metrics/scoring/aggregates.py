@@ -204,7 +204,11 @@ class IBleuAggregate(Aggregate):
         return np.asarray(self.alpha * self.bleu(references) - (1 - self.alpha) * np.nan_to_num(self.bleu(sources)))
 
     def clamped(self, sums: ArrayLike) -> Bools:
-        return self.bleu.clamped(self._checked(sums)[..., : self.bleu.width])
+        return np.asarray(self.clamped_orders(sums).any(axis=-1))
+
+    def clamped_orders(self, sums: ArrayLike) -> Bools:
+        """Return those of the BLEU against the references."""
+        return self.bleu.clamped_orders(self._checked(sums)[..., : self.bleu.width])
 
 
 @dataclass(frozen=True)

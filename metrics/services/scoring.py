@@ -9,7 +9,7 @@ import numpy.typing as npt
 from django.conf import settings
 
 from annotation.core.numbers import finite_or_none
-from metrics.scoring.aggregates import Aggregate, BleuAggregate, log_brevity_penalty
+from metrics.scoring.aggregates import Aggregate, BleuAggregate, IBleuAggregate, log_brevity_penalty
 from metrics.scoring.metric import CorpusState, Metric, MetricStatistics, PooledStatistics, Workspace
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.resampling import Interval
@@ -130,8 +130,9 @@ def system_score_fields(
     }
     if math.isnan(score):
         fields["undefined_reason"] = "nothing but empty texts" if n_segments else "no item has a usable reference"
-    if isinstance(aggregate, BleuAggregate):
+    if isinstance(aggregate, BleuAggregate | IBleuAggregate):
         fields["clamped_orders"] = [int(order) + 1 for order in np.flatnonzero(aggregate.clamped_orders(sums))]
+    if isinstance(aggregate, BleuAggregate):
         fields["details"] = bleu_details(aggregate, sums)
     return fields
 

@@ -51,6 +51,13 @@ def test_a_unit_without_tokens_is_undefined_and_an_empty_hypothesis_scores_zero(
     np.testing.assert_array_equal(scores, [np.nan, 0.0])
 
 
+def test_ibleu_is_smoothed_where_its_bleu_against_the_references_is() -> None:
+    matched, not_matched = [9, 9, 4, 2, 9, 8], [9, 9, 4, 0, 9, 8]
+    aggregate = IBleuAggregate(max_order=2, smoothing="exp")
+    orders = aggregate.clamped_orders([[*matched, *not_matched], [*not_matched, *matched]])
+    np.testing.assert_array_equal(orders, [[False, False], [False, True]])
+
+
 @pytest.mark.parametrize("aggregate", EXAMPLES, ids=lambda aggregate: aggregate.kind)
 def test_an_aggregate_comes_back_from_json(aggregate: Aggregate) -> None:
     assert aggregate_from(json.loads(json.dumps(aggregate.parameters()))) == aggregate
