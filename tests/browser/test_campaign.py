@@ -69,7 +69,7 @@ def test_a_campaign_is_created_from_a_template_launched_rated_and_closed(live_se
     campaign_page = page.url
     page.reload()
     page.get_by_role("link", name="See the results").click()
-    expect(page.locator(".results-sentence")).to_contain_text("only one has rated")
+    expect(page.locator(".results-width")).to_contain_text("Only one rater rated")
     assert_everyone_can_read(page, tallest=5_000)
     assert_results_are_downloaded(page)
     page.goto(campaign_page)
