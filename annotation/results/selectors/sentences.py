@@ -197,10 +197,8 @@ def width_sentence(verdict: CriterionVerdict) -> str:
     possible = 2 * (verdict.scale_high - verdict.scale_low)
     widest = max(pairs, key=lambda pair: pair.high - pair.low)
     if widest.high - widest.low >= NEARLY_ALL * possible:
-        ends, most = (
-            " to ".join(ends_in_words(widest.low, widest.high)),
-            decimals(verdict.scale_high - verdict.scale_low),
-        )
+        ends = " to ".join(ends_in_words(widest.low, widest.high))
+        most = decimals(verdict.scale_high - verdict.scale_low)
         return (
             f"The interval of {widest.first} less {widest.second}, {ends}, holds nearly every difference that the "
             f"scale allows (−{most} to {most}), {why} it most."

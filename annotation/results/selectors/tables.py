@@ -210,9 +210,17 @@ def _tested(pair: PairVerdict) -> str:
 
 
 def plain_results(results: Results, campaigns: Sequence[Campaign], content: dict[str, Any]) -> dict[str, Any]:
-    """Return everything for JSON: the results, the campaigns, and the paragraph."""
+    """Return everything for JSON: the results, the campaigns, and the paragraph.
+
+    Sentences say, too, where raters are few: on the page that stands below the chart of differences.
+    """
+    criteria = [
+        given | {"sentence": " ".join(filter(None, [verdict.sentence, few_raters_sentence(verdict)]))}
+        for given, verdict in zip(content["criteria"], results.criteria, strict=True)
+    ]
     return {
         "campaigns": [{"id": campaign.pk, "name": campaign.name, "state": campaign.state} for campaign in campaigns],
         **content,
+        "criteria": criteria,
         "paragraph": paragraph(results, campaigns),
     }

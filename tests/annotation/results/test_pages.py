@@ -149,6 +149,7 @@ def test_the_command_prints_the_same_numbers(campaign, capsys) -> None:
     call_command(*arguments, "--format", "json")
     content = json.loads(capsys.readouterr().out)
     assert content["criteria"][0]["systems"][0]["estimate"] == results.criteria[0].systems[0].estimate
+    assert content["criteria"][0]["sentence"].endswith(few_raters_sentence(results.criteria[0]))
     call_command(*arguments, "--format", "pairs")
     assert capsys.readouterr().out.startswith("criterion,first,second,difference")
     call_command(*arguments, "--format", "latex", "--split", "train")
