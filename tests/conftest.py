@@ -5,6 +5,8 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -13,9 +15,14 @@ import altair as alt
 import pytest
 from altair.utils.schemapi import validate_jsonschema
 from django.apps import apps
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.core.cache import cache
 from django.db import OperationalError, connection, transaction
 from django.test import Client, TransactionTestCase
+from django.utils.timezone import now
 from psycopg.errors import DeadlockDetected
 
 import metrics.charts
@@ -225,11 +232,19 @@ def outsider(db: None) -> User:
 
 @pytest.fixture
 def as_user() -> Callable[[User], Client]:
-    """A test client signed in as a user."""
+    """A test client signed in as a user, by a session in one statement: to sign in takes ten, and six times as long."""
+    numbers = count(1)
 
     def client_of(user: User) -> Client:
-        client = Client()
-        client.force_login(user)
+        client, key = Client(), f"session{next(numbers):025}"
+        held = {
+            SESSION_KEY: str(user.pk),
+            BACKEND_SESSION_KEY: settings.AUTHENTICATION_BACKENDS[0],
+            HASH_SESSION_KEY: user.get_session_auth_hash(),
+        }
+        ends = now() + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        Session.objects.create(session_key=key, session_data=SessionStore().encode(held), expire_date=ends)
+        client.cookies[settings.SESSION_COOKIE_NAME] = key
         return client
 
     return client_of
