@@ -44,6 +44,8 @@ def picture(verdict: CriterionVerdict) -> Picture | None:
     shown, found = known[:MOST_BARS], leading(verdict)
     ends = [(each.estimate, each.estimate) if isnan(each.low) else (each.low, each.high) for each in shown]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if verdict.by_means and verdict.scale_low is not None and verdict.scale_high is not None:
+        low, high = min(low, verdict.scale_low), max(high, verdict.scale_high)  # of the whole scale, as the title says
     span = (high - low) or 1.0
     bars = [
         Bar(

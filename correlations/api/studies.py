@@ -274,6 +274,7 @@ class RankingSerializer(serializers.Serializer[Any]):
     calibrated = serializers.FloatField(allow_null=True, help_text="The same with ties calibrated on these pairs.")
     held_out = serializers.FloatField(allow_null=True, help_text="The same with epsilon chosen on other items.")
     epsilon = serializers.FloatField(allow_null=True, help_text="Scores that differ by no more are a tie.")
+    chance = serializers.FloatField(allow_null=True, help_text="What telling nothing gets right, with ties.")
     soft = serializers.FloatField(allow_null=True, help_text="Soft pairwise accuracy.")
     within_systems = PairsRightSerializer(help_text="Over pairs of outputs of one system.")
     over_all = PairsRightSerializer(help_text="Over pairs of any two outputs.")

@@ -40,7 +40,7 @@ def forest_plot(
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
-    """Draw coefficients with their intervals: a band for the bootstrap, a whisker for the paper's Fisher interval.
+    """Draw coefficients with their intervals: a whisker for the bootstrap, a band for the paper's Fisher interval.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def forest_plot(
         title=title,
         subtitle=[
             *([settings] if settings else []),
-            "Band: bootstrap over items",
-            *(["Line: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
+            "Line: 95% interval, bootstrap over items",
+            *(["Band: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
             *(
                 ["Upright bar: another group of as many raters, estimated"]
                 if any(_has_ceiling(row) for row in rows)
@@ -135,10 +135,10 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
     )
     return [
         zero.encode(x=alt.X("x:Q", scale=scale)),
-        band.encode(x=alt.X("honest_low:Q", scale=scale, title=x_title), x2="honest_high:Q", color=colour),
-        whisker.encode(x=alt.X("paper_low:Q", scale=scale), x2="paper_high:Q", color=colour),
-        tick.encode(x=alt.X("paper_low:Q", scale=scale), color=colour),
-        tick.encode(x=alt.X("paper_high:Q", scale=scale), color=colour),
+        band.encode(x=alt.X("paper_low:Q", scale=scale, title=x_title), x2="paper_high:Q", color=colour),
+        whisker.encode(x=alt.X("honest_low:Q", scale=scale), x2="honest_high:Q", color=colour),
+        tick.encode(x=alt.X("honest_low:Q", scale=scale), color=colour),
+        tick.encode(x=alt.X("honest_high:Q", scale=scale), color=colour),
         ceiling.transform_filter("isValid(datum.ceiling)").encode(x=alt.X("ceiling:Q", scale=scale), tooltip=tooltip),
         point.encode(
             x=alt.X("mean:Q", scale=scale, title=x_title, axis=x_axis), color=colour, shape=shape, tooltip=tooltip

@@ -151,14 +151,15 @@ class Ranking:
     """How well the row ranks systems: within items, with ties calibrated, and by its certainty of each pair.
 
     ``calibrated`` counts scores that differ by at most ``epsilon``, the best choice on these very pairs, as a tie;
-    ``held_out`` does so with epsilon chosen on other items. ``within_systems`` pairs outputs of one system, and
-    ``over_all`` any two outputs.
+    ``held_out`` does so with epsilon chosen on other items; ``chance`` is what a metric that tells nothing reaches.
+    ``within_systems`` pairs outputs of one system, and ``over_all`` any two outputs.
     """
 
     pairwise: float | None
     calibrated: float | None
     held_out: float | None
     epsilon: float | None
+    chance: float | None
     soft: float | None
     within_systems: PairsRight
     over_all: PairsRight

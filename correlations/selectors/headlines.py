@@ -17,6 +17,7 @@ from correlations.selectors.reports import (
     circularity_to_show,
     copied,
     describes_only,
+    reads_references,
     rivals_in_words,
 )
 from correlations.selectors.shown_apart import shown_apart
@@ -84,8 +85,8 @@ class Headline:
         ends = self.best.estimate.over_items_and_raters
         if ends is not None:
             return (
-                "The interval above is for other items, rated by the same raters. For other raters as well it is about "
-                f"{decimals(ends[0])} to {decimals(ends[1])}: somewhat low, since drawing raters at random adds noise."
+                "The interval above is for other items, rated by the same raters. With other raters, too, it is about "
+                f"{decimals(ends[0])} to {decimals(ends[1])}."
             )
         if self.best.estimate.over_items is None:
             return ""
@@ -102,7 +103,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         best=best,
         coefficient=result.lead,
         metric=with_settings(best.row.label, best.row.signature),
-        claim=f"with {best.references} {_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
+        claim=f"{_references(best)}{_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
         f"{_limit(result, best)}.",
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
@@ -113,6 +114,10 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         agreement=agreement_sentence(result, best.index),
         apart=shown_apart(result, best.row.label),
     )
+
+
+def _references(best: BestRow) -> str:
+    return f"with {best.references} " if reads_references(best.row) else ""
 
 
 def units_in_words(study: Study) -> str:

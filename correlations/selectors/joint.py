@@ -76,7 +76,7 @@ def printed_joint_report(joint: JointStudy, compared: Compared) -> Document:
     ended = [study.finished_at for study in compared.studies if study.finished_at]
     when = f", computed {max(ended):%-d %B %Y}" if ended else ""
     light, dark = (words.figure(compared, theme=theme) for theme in THEMES)
-    caption = f"{compared.coefficient.label} by data set. Band: 95% interval over items."
+    caption = f"{compared.coefficient.label} by data set. Line: 95% interval over items."
     charts: list[Block] = []
     if light is not None and dark is not None:
         charts.append(Chart("by-data-set", caption, str(light.get("description", caption)), light, dark))

@@ -20,7 +20,7 @@ from correlations.results.levels import (
     SystemLevel,
 )
 from correlations.results.study import StudyResult, StudyRow
-from correlations.selectors.reports import best_row, references_in_words
+from correlations.selectors.reports import best_row, reads_references, references_in_words
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import p_text
 
@@ -29,6 +29,7 @@ CARRIES = 0.15  # a change of Pearson's r from which one system is said to carry
 FEW_SYSTEMS = 8  # below, even a coefficient of 0.7 may be chance: its p is above 0.05
 FEWEST_SYSTEMS = 4  # below, a line goes through the systems nearly by itself, and no range says what others give
 SIGNIFICANT = 0.05
+WHOLE = 1.995  # from this width on an interval is printed as [−1.00, 1.00]
 ONE_BLEU = (
     "Of one output BLEU is BLEU+1, as sBLEU is: one is added to the counts of longer n-grams. The smoothing in BLEU’s "
     "signature is that of units and systems."
@@ -62,7 +63,8 @@ class RowOfLevels:
     @property
     def name(self) -> str:
         """Return the row as a sentence names it."""
-        return f"{with_settings(self.row.label, self.row.signature)} with {references_in_words(self.row)}"
+        label = with_settings(self.row.label, self.row.signature)
+        return f"{label} with {references_in_words(self.row)}" if reads_references(self.row) else label
 
     @property
     def system(self) -> SystemLevel:
@@ -152,7 +154,11 @@ class LevelsReport:
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
         drawn, p = best.lead.over_items_and_systems, p_text(best.lead.p)
-        number = f"r = {_shown(best.lead.value)}" + (f" [{decimals(drawn[0])}, {decimals(drawn[1])}]" if drawn else "")
+        number = f"r = {_shown(best.lead.value)}"
+        if drawn and drawn[1] - drawn[0] >= WHOLE:
+            number += ", any value with other systems"
+        elif drawn:
+            number += f" [{decimals(drawn[0])}, {decimals(drawn[1])}]"
         if len(self.rows) == 1:
             return f"Over {systems} {best.name} is not shown to agree with the raters: {number}, {p}."
         return (

@@ -8,7 +8,7 @@ from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
-from correlations.selectors.levels import levels_report
+from correlations.selectors.levels import WHOLE, levels_report
 from correlations.selectors.reports import (
     BestRow,
     comparisons_worth_showing,
@@ -267,6 +267,11 @@ def level_grids(result: StudyResult) -> list[Grid]:
         system_reasons.append((each.row, each.system.reason))
         output_reasons.append((each.row, outputs.reason))
     systems = (METRIC, REFERENCES, *_numbers("r", "over items", "items, systems", "p", "ρ", "τ", "r without one"))
+    drawn = [each.lead.over_items_and_systems for each in report.rows]
+    if all(ends is None or ends[1] - ends[0] >= WHOLE for ends in drawn):  # whatever the metric
+        place = len(systems) - 5
+        systems = (*systems[:place], *systems[place + 1 :])
+        over_systems = [(*cells[:place], *cells[place + 1 :]) for cells in over_systems]
     of_outputs = _numbers("r", "over items", "ρ", "r in items", "τ in items", "r in systems", "outputs")
     return [
         Grid(

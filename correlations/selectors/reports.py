@@ -113,6 +113,11 @@ def references_in_words(row: StudyRow) -> str:
     return named.get(row.subset, f"references of {row.subset_label}")
 
 
+def reads_references(row: StudyRow) -> bool:
+    """Return whether a row's metric reads references, which then belong to its name."""
+    return row.subset != NO_REFERENCES and not is_imported(row)
+
+
 def is_imported(row: StudyRow) -> bool:
     return row.metric == External.name
 
@@ -380,7 +385,7 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
 
 def forest_caption(result: StudyResult) -> str:
     """Return how to read the chart; the raters' bar only if there is one."""
-    caption = "Band: bootstrap over items. Line: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
+    caption = "Line: 95% interval, bootstrap over items. Band: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
     if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
         return " ".join(filter(None, [caption, settings_in_words(result)]))
     caption = f"{caption} Upright bar: how far another group of as many raters is estimated to agree."

@@ -48,7 +48,8 @@ def _shown(result: StudyResult, rows: Sequence[StudyRow], noun: str) -> str:
         return f"{next(iter(intervals))}, the only {noun}, {is_shown} shown to agree with the raters{why}."
     if not agree:
         every = "every interval" if include else "no interval"
-        return f"{opening} none is shown to agree with the raters: {every} {'includes' if include else 'lies above'} 0."
+        what = f"{every} {'includes' if include else 'lies above'} 0"
+        return f"{opening} none is shown to agree with the raters over these units: {what}."
     if len(agree) == len(intervals):
         return f"{opening} each is shown to agree with the raters{somehow}: its interval lies above 0."
     verb = "is" if len(agree) == 1 else "are"

@@ -59,7 +59,9 @@ class SystemBias:
         """Return whose means are highest, if they are of two systems that both tell apart, as a sentence."""
         judges, raters = (max(side, key=side.__getitem__) for side in (self.by_judge, self.by_raters))
         sides = self.by_judge, self.by_raters
-        if any(round(side[judges], 2) == round(side[raters], 2) for side in sides):
+        assumed = self.candidate.stand_in.assumed
+        span = 0.0 if assumed is None else assumed.rating_high - assumed.rating_low
+        if any(abs(side[judges] - side[raters]) < max(UNEVEN * span, 0.005) for side in sides):
             return ""
         of_judge, of_raters = (
             f"{decimals(means[first])} for {first}, {decimals(means[second])} for {second}"
@@ -76,7 +78,12 @@ class SystemBias:
         if len(self.apart) == 1:
             return f"{whose} less the raters’ are {least}."
         text = f"{whose} less the raters’ are {least} to {most}{self._by_chance}"
-        if self.uneven:
+        if self.uneven and self.may_be_chance:
+            text += (
+                f". Still its differences between systems are off by up to {self.off_in_words} on these outputs: until "
+            )
+            text += "more are rated, rely on raters for them."
+        elif self.uneven:
             text += ". Rely on raters for differences between systems: the judge’s are off by up to "
             text += f"{self.off_in_words} on these outputs."
         elif self.uneven is None:
@@ -87,12 +94,18 @@ class SystemBias:
         return f"{text} {self.other_first}".strip()
 
     @property
+    def may_be_chance(self) -> bool:
+        """Return whether that systems differ in this is not shown; False if it is not tested."""
+        p = self.candidate.stand_in.same_offset_p
+        return p is not None and p > LEVEL
+
+    @property
     def _by_chance(self) -> str:
         """Return whether systems differ in this by more than chance, as part of a sentence; empty if not tested."""
         p = self.candidate.stand_in.same_offset_p
         if p is None:
             return ""
-        return f", {'more' if p <= LEVEL else 'not more'} apart than chance explains ({p_text(p)})"
+        return f", {'which may be chance' if self.may_be_chance else 'more apart than chance explains'} ({p_text(p)})"
 
     @property
     def in_short(self) -> str:

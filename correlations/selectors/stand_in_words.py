@@ -237,14 +237,16 @@ def _advice(report: StandInReport) -> str:
     if chosen.contradicts:
         return "More outputs would not change that: a score should be higher where raters are."
     if chosen.passed and chosen.agrees_nowhere:
-        return "More outputs help only if it agrees with the raters on them: a score should be higher where raters are."
+        return (
+            "What would help: a judge that agrees with the raters, with higher scores where they give higher ratings."
+        )
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
     if chosen.lead is not None and chosen.lead > epsilon:
         return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
-        "More outputs help only if the lead is larger on them. A judge that is closer to the raters would help; so "
-        "would raters who agree more, since the mean rating is then farther from each of them."
+        "What would help: a judge that is closer to the raters, or raters who agree more, since one rating for all is "
+        "then farther from each of them. More outputs of the same kind would hardly change the answer."
     )
 
 
@@ -266,6 +268,8 @@ def ranking_note(report: StandInReport) -> str:
     )
     if not report.any_fitted:
         return order
+    if report.by_lead:
+        order = f"{order} Of scores shown as given and fitted the fitted ones count, as the others’ do."
     return (
         f"{order} Scores of another unit than the ratings are put on their scale by fitted lines. If they tell little, "
         "the lines bring them near the mean rating, which lies close to most raters: that alone raises a winning "

@@ -9,13 +9,12 @@ from correlations.documents.model import Column, Grid, Paragraph
 from correlations.results.common import Ends
 from correlations.results.levels import SystemEstimate, SystemLevel
 from correlations.results.study import StudyResult
-from correlations.selectors.levels import FEWEST_SYSTEMS, LEAD, LevelsReport, RowOfLevels, levels_report
+from correlations.selectors.levels import FEWEST_SYSTEMS, LEAD, WHOLE, LevelsReport, RowOfLevels, levels_report
 from correlations.selectors.printed_tables import METRIC, REFERENCES, interval, names, number
 from correlations.selectors.reports import rows_in_order
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
-WHOLE = 1.995  # from this width on an interval is printed as [−1.00, 1.00]
 FEW_RATERS = 5  # below, drawn raters say little of others
 
 

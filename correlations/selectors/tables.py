@@ -91,6 +91,7 @@ def _ranking_table(result: StudyResult) -> Table:
         "tie_calibrated_accuracy": lambda _, ranking: ranking.calibrated,
         "tie_accuracy_epsilon_of_other_items": lambda _, ranking: ranking.held_out,
         "epsilon": lambda _, ranking: ranking.epsilon,
+        "tie_accuracy_by_chance": lambda _, ranking: ranking.chance,
         "soft_pairwise_accuracy": lambda _, ranking: ranking.soft,
         **_grouped("within_systems"),
         "tie_accuracy_epsilon_of_other_systems": lambda _, ranking: ranking.within_systems.held_out,

@@ -9,7 +9,7 @@ from annotation.ranking.holm import holm_adjusted
 from annotation.rating.selectors.ratings import rater_places
 from correlations.results.ceiling import CoefficientCeiling
 from correlations.results.levels import SystemPoint
-from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
+from correlations.results.study import StudyResult, StudyRow
 from correlations.results.worth import (
     FittedScores,
     HelpedMean,
@@ -20,7 +20,7 @@ from correlations.results.worth import (
     TestedRater,
 )
 from correlations.selectors.ceilings import too_good
-from correlations.selectors.reports import describes_only, is_imported, references_in_words
+from correlations.selectors.reports import describes_only, is_imported, reads_references, references_in_words
 from correlations.selectors.tested_raters import TestedPanel, agrees
 from correlations.selectors.tuned import MARK
 from correlations.stats.ranking import NO_PAIR
@@ -86,8 +86,7 @@ class Candidate:
 
     @property
     def _references(self) -> str:
-        reads = self.row.subset != NO_REFERENCES and not is_imported(self.row)
-        return f" with {references_in_words(self.row)}" if reads else ""
+        return f" with {references_in_words(self.row)}" if reads_references(self.row) else ""
 
     @property
     def is_judge(self) -> bool:
@@ -110,8 +109,10 @@ class Candidate:
 
     @property
     def agrees_nowhere(self) -> bool:
-        """Return whether its agreement output by output is not above 0: a fitted line may turn its scores round."""
-        return self.human.metric is not None and self.human.metric <= 0
+        """Return whether it is not shown to agree output by output: a fitted line may turn its scores round."""
+        if self.human.metric is None:
+            return False
+        return self.human.metric <= 0 or (self.human.metric_ends is not None and self.human.metric_ends[0] <= 0)
 
     @property
     def contradicts(self) -> bool:
@@ -200,7 +201,7 @@ class Candidate:
 
     @property
     def disagreement(self) -> str:
-        """Return what is known of a row whose agreement output by output is not above 0, as part of a sentence."""
+        """Return what is known of a row that is not shown to agree output by output, as part of a sentence."""
         if self.contradicts:
             return "output by output its high scores go with low ratings"
         return "it is not shown to agree output by output"
@@ -216,7 +217,8 @@ class Candidate:
     def order(self, *, by_lead: bool) -> tuple[bool, float, float]:
         """Return what sorts rows; where one rating for all passes, winning rates tell less than the lead over it."""
         rate = -1.0 if self.margin is None else self.margin.winning_rate
-        lead = -1.0 if self.lead is None else self.lead
+        lead = self.lead if self.fitted is None else self.fitted.lead  # fitted as metrics are, so that they compare
+        lead = -1.0 if lead is None else lead
         return (self.qualifies, lead, rate) if by_lead else (self.qualifies, rate, self.advantage)
 
     @property
@@ -423,7 +425,9 @@ def ranking_sentence(result: StudyResult) -> str:
         return f"Not known: {NO_PAIR}."
     accuracy, label = max(elsewhere or here)
     tuned = "" if elsewhere else f" ({MARK})"
-    return (
-        f"With ties, {label} gets the most pairs of systems right, item by item: {accuracy:.0%}{tuned}. A score that "
-        "tells nothing gets those that raters tie, or half of the others."
-    )
+    chance = next(worth.ranking.chance for row, worth in rows if row.label == label)
+    if len(rows) == 1:
+        which = f"{label} gets {accuracy:.0%}{tuned} of the pairs of systems right, item by item and with ties"
+    else:
+        which = f"{label} gets the most pairs of systems right, item by item and with ties: {accuracy:.0%}{tuned}"
+    return f"{which}. Chance alone gives {chance or 0.0:.0%}."

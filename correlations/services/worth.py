@@ -80,6 +80,7 @@ def _ranking(inputs: StudyInputs, row: Row) -> Ranking:
         calibrated=finite_or_none(found.calibration.accuracy),
         held_out=finite_or_none(found.held_out),
         epsilon=finite_or_none(found.calibration.epsilon),
+        chance=finite_or_none(found.chance),
         soft=finite_or_none(soft_pairwise_accuracy(scores, ratings, rng=rng)),
         within_systems=_pairs_right(inputs, scores, "system"),
         over_all=_pairs_right(inputs, scores, "all"),

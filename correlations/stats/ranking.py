@@ -34,11 +34,14 @@ class TieCalibration:
 
 
 class PairAccuracies(NamedTuple):
-    """What `pairwise_accuracy`, `tie_calibrated_accuracy` and `cross_validated_tie_accuracy` return."""
+    """What `pairwise_accuracy`, `tie_calibrated_accuracy` and `cross_validated_tie_accuracy` return, and beside these
+    what a metric that tells nothing reaches with ties: the pairs that raters tie, or half of the others.
+    """
 
     pairwise: float
     calibration: TieCalibration
     held_out: float
+    chance: float
 
 
 class _Moving(NamedTuple):
@@ -225,14 +228,17 @@ def pair_accuracies(
     Examples
     --------
     >>> found = pair_accuracies([[0, 2, 6, 8]], [[1, 1, 1, 4]], rng=None)
-    >>> round(found.pairwise, 3), round(found.calibration.accuracy, 3), found.held_out
-    (0.5, 0.667, nan)
+    >>> round(found.pairwise, 3), round(found.calibration.accuracy, 3), found.chance, found.held_out
+    (0.5, 0.667, 0.5, nan)
     """
     if n_folds < 2:
         raise ValueError(f"n_folds is {n_folds}: at least 2 are needed")
     pairs = _item_pairs(metric, human)
     held_out = math.nan if rng is None else _held_out(pairs, rng, n_folds, groups)
-    return PairAccuracies(pairs.right / pairs.total if pairs.total else math.nan, _calibrated(pairs), held_out)
+    if not pairs.total:
+        return PairAccuracies(math.nan, _calibrated(pairs), math.nan, math.nan)
+    tied = int(pairs.weight[pairs.human == 0].sum()) / pairs.total
+    return PairAccuracies(pairs.right / pairs.total, _calibrated(pairs), held_out, max(tied, (1 - tied) / 2))
 
 
 def _calibrated(pairs: _ItemPairs) -> TieCalibration:

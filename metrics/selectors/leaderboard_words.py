@@ -65,7 +65,10 @@ def lead(board: Leaderboard) -> str:
     sets = _by_items(metrics)
     most = max(sets, key=len)
     verdict = _majority(most, is_short=True)
-    return f"Over {most[0].items.words}: {_small(verdict)}" if len(sets) > 1 else verdict
+    if len(sets) > 1:
+        return f"Over {most[0].items.words}: {_small(verdict)}"
+    smoothed = [column.name for column in board.columns if column.unmatched and not column.is_human]
+    return f"Without {enumerated(smoothed, NAMED)}, which match too little: {_small(verdict)}" if smoothed else verdict
 
 
 def _small(sentence: str) -> str:
@@ -146,13 +149,19 @@ def _majority(metrics: Sequence[Column], *, is_short: bool = False) -> str:
         if 0 < len(others) < min(len(agreeing), NAMED)
         else ""
     )
-    if is_short:
-        return f"{every} metrics{but} put {winner} first."
     sure = sum(replace(column, apart=[]).is_sure for column in agreeing)
+    if is_short:
+        return f"{every} metrics{but} put {winner} first, {_for_certain(sure, len(agreeing))}."
     sure_ones = "none" if not sure else "each" if sure == len(agreeing) else f"{sure}"
     tell = f"{sure_ones} of them {'tell' if 1 < sure < len(agreeing) else 'tells'}"
     verdict = f"{every} metrics{but} put {winner} first; {tell} it from every other system"
     return f"{verdict} that it shares items with." if any(column.apart for column in agreeing) else f"{verdict}."
+
+
+def _for_certain(sure: int, n: int) -> str:
+    if sure == n:
+        return "each for certain"
+    return f"{sure} of them for certain" if sure else "none for certain"
 
 
 def _all_of(n: int) -> str:

@@ -112,7 +112,7 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     table = client.get(address(study, "study-download", "system-level", "csv"))
     rows = list(csv.DictReader(io.StringIO(b"".join(table).decode())))
     assert {row["p"] for row in rows} == {""}
-    assert "single outputs, Oracle with imported scores has the highest r" in page
+    assert "single outputs, Oracle has the highest r" in page
     assert page.count('class="negated"') == 3  # TER, in the tables of rows
     by_output = page.split('id="outputs"')[1]
     assert by_output.index("Oracle") < by_output.index("TER")
@@ -193,8 +193,7 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
 
     def sentence(verb: str, value: float, without: float) -> str:
         return (
-            f"Over systems one system {verb} the highest r, that of Oracle with imported scores: it is {value}, and "
-            f"{without} without Echo."
+            f"Over systems one system {verb} the highest r, that of Oracle: it is {value}, and {without} without Echo."
         )
 
     assert report_where(0.89, 0.42).carried == sentence("carries", 0.89, 0.42)
@@ -244,10 +243,7 @@ def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Stu
     assert stats.pearsonr(am_fm, human).statistic == pytest.approx(0.8907, abs=5e-4)
     without = stats.pearsonr(np.delete(am_fm, place), np.delete(human, place))
     assert round(without.statistic, 2) == 0.42
-    sentence = (
-        "Over systems one system carries the highest r, that of Oracle with imported scores: it is 0.89, and 0.42 "
-        "without S_20."
-    )
+    sentence = "Over systems one system carries the highest r, that of Oracle: it is 0.89, and 0.42 without S_20."
     assert lead(names).endswith(sentence), "after what “It” says of the study's best metric"
     (finding,) = study_findings(study.project, 1)
     assert finding.sure.startswith(f"It may have seen these ratings. {sentence} Circular: 4 outputs")
@@ -274,10 +270,7 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
 
     by_chance = words("system", {"value": 0.5}, {"value": 0.92, "p": 0.254})
     assert "Over 6 systems no metric is shown to agree with the raters" in by_chance
-    assert (
-        "the raters; the highest is Oracle with imported scores, r = 0.92 (p = 0.254 for that row alone, and it"
-        in by_chance
-    )
+    assert "the raters; the highest is Oracle, r = 0.92 (p = 0.254 for that row alone, and it" in by_chance
     assert "is picked from 2 rows)" in by_chance
     ends = words("system", {"value": 0.5}, {"value": 0.6, "p": 0.2, "over_items_and_systems": (-0.39, 0.97)})
     assert "r = 0.60 [−0.39, 0.97] (p = 0.200 for that row alone" in ends

@@ -184,15 +184,13 @@ def test_a_baseline_that_does_not_differ_is_said_first_and_nothing_agrees_best_t
     near, apart, untested = headline(0.4), headline(0.01), headline(None)
     value = f"{result.rows[1].coefficients['spearman'].value:.2f}"
     over = "for the difference of two systems on 2 items, over 3 systems and "
-    assert near.sentence.startswith(
-        f"Oracle with imported scores has the highest Spearman’s ρ with the raters: {value}, {over}"
-    )
+    assert near.sentence.startswith(f"Oracle has the highest Spearman’s ρ with the raters: {value}, {over}")
     (doubt,) = near.doubts
     assert doubt == (
         "It does not differ significantly from Length, which does not judge quality: that Oracle tells more is not "
         "shown."
     )
-    assert apart.sentence.startswith("Oracle with imported scores agrees best with the raters: Spearman’s ρ = ")
+    assert apart.sentence.startswith("Oracle agrees best with the raters: Spearman’s ρ = ")
     assert apart.doubts == []
     assert untested.doubts == ["Whether the metrics differ is not tested."]
     assert "has the highest" in untested.claim

@@ -84,7 +84,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     assert "rater-0" in page
     assert "taken as they are" in page
     assert "corrected for 3 raters" in page
-    assert "Import a judge’s scores" not in page  # a viewer cannot
+    assert "Import another judge’s scores" not in page  # a viewer cannot
     run = reverse("metrics:run-detail", args=[honest.project.slug, ScoreRun.objects.get(metric="external").number])
     of_run = as_user(viewer).get(run).content.decode()
     assert f'href="{address(honest)}">can it stand in for raters?' in of_run
@@ -93,7 +93,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     report = as_user(viewer).get(address(honest, "study-detail")).content.decode()
     assert f"Yes, Oracle can stand in for {ALL_KINDS}. " in report
     assert address(honest) in report
-    assert "Import a judge’s scores" in as_user(manager).get(address(honest)).content.decode()
+    assert "Import another judge’s scores" in as_user(manager).get(address(honest)).content.decode()
     rater = Rater.objects.get(pseudonym="rater-0")
     RaterIdentity.objects.create(rater=rater, project=honest.project, provider="import", external_id="Maria")
     assert "(Maria)</span>" in as_user(manager).get(address(honest)).content.decode()
@@ -170,7 +170,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     ]
     assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
     assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
-    assert "More outputs help only if the lead is larger on them" in answers[0].advice
+    assert "More outputs of the same kind would hardly change the answer" in answers[0].advice
     assert "could be shown" in answers[1].advice
 
 
