@@ -1,0 +1,101 @@
+"""The second process of a training, see `metrics.scoring.qe.pair`: ``python -m metrics.scoring.qe.second DESCRIPTOR``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+from metrics.scoring.arrays import Floats
+from metrics.scoring.qe.forward import SIDES
+from metrics.scoring.qe.inputs import Example
+from metrics.scoring.qe.learner import Arrays, Learner
+from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.pair import received, send
+from metrics.scoring.qe.plans import TrainingData
+from metrics.scoring.qe.vocabulary import Vocabulary
+
+
+class SecondLearner:
+    """Learns the encoder of one side, and the layers over both."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        data: TrainingData,
+        development: Sequence[Example],
+        vocabulary: Vocabulary,
+        options: QualityOptions,
+        side: str,
+    ) -> None:
+        self.connection, self.side = connection, side
+        [self.other] = set(SIDES) - {side}
+        self.learner = Learner(data, development, vocabulary, options)
+        network = self.learner.network
+        self.of_encoder = network.encoder_parameters(side)
+        self.of_head = network.head_parameters()
+        self._renew_optimizers()
+
+    def arrays(self) -> Arrays:
+        arrays = self.learner.arrays()
+        return {name: arrays[name] for name in (*self.of_encoder, *self.of_head)}
+
+    def optimizer_arrays(self) -> Arrays:
+        return self.encoder_optimizer.arrays() | self.head_optimizer.arrays()
+
+    def take_up(self, arrays: Arrays, optimizer_arrays: Arrays | None) -> None:
+        self.learner.network.set_arrays(arrays)
+        self._renew_optimizers()
+        if optimizer_arrays is not None:
+            self.encoder_optimizer.set_arrays(optimizer_arrays)
+            self.head_optimizer.set_arrays(optimizer_arrays)
+
+    def _renew_optimizers(self) -> None:
+        of = self.learner.torch.Optimizer
+        self.encoder_optimizer = of(self.learner.network, self.of_encoder)
+        self.head_optimizer = of(self.learner.network, self.of_head)
+
+    def made_pass(self, number: int, stage: str) -> tuple[list[float], Floats]:
+        """Return the loss of each batch, and the predictions of the development part."""
+        learner, torch = self.learner, self.learner.torch.torch
+        dropout = learner.dropout(number, self.side)
+        losses = []
+        with learner.torch.in_one_thread(learner.options.precision):
+            for batch in learner.batches(number, stage):
+                states = learner.network.final_states(self.side, learner.places(self.side, batch), dropout)
+                if losses:  # the layers learn from the batch before, while the longer encoder is still at work
+                    self._learn_head()
+                leaves = [each.requires_grad_() for each in self._both(states.detach())]
+                loss = learner.loss(learner.network.from_states(leaves), batch)
+                gradients = dict(zip(SIDES, torch.autograd.grad(loss, leaves), strict=True))
+                send(self.connection, gradients[self.other])
+                self.encoder_optimizer.step(states, gradients[self.side])
+                losses.append(float(loss.detach()))
+            self._learn_head()
+            predictions = learner.predictions(self._both(learner.development_states(self.side)))
+        return losses, predictions
+
+    def _learn_head(self) -> None:
+        self.learner.network.finish_head()
+        self.head_optimizer.apply()
+
+    def _both(self, states: Any) -> list[Any]:
+        """Return the final states of sources and outputs, one of which the first process sends."""
+        other = self.learner.torch.torch.from_numpy(received(self.connection, states.shape))
+        return [states if side == self.side else other for side in SIDES]
+
+
+def main() -> None:
+    connection = Connection(int(sys.argv[1]))
+    try:
+        learner = SecondLearner(connection, *connection.recv())
+        while True:
+            name, *arguments = connection.recv()
+            connection.send(getattr(learner, name)(*arguments))
+    except (EOFError, ConnectionError):
+        return  # the first process has ended
+
+
+if __name__ == "__main__":
+    main()
