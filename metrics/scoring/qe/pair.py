@@ -26,7 +26,7 @@ from metrics.scoring.qe.plans import TrainingData
 from metrics.scoring.qe.steps import CurvePoint
 from metrics.scoring.qe.vocabulary import Vocabulary
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 WORTH = 2e12  # multiplications of encoders: about a minute of one core. The second process takes seconds to start.
 
 _SECOND = "metrics.scoring.qe.second"
@@ -78,10 +78,12 @@ class PairedLearner(Learner):
 
     def arrays(self) -> Arrays:
         arrays = super().arrays()
-        return {name: arrays[name] for name in self.own} | self._result_of("arrays")
+        others: Arrays = self._result_of("arrays")
+        return {name: arrays[name] for name in self.own} | others
 
     def optimizer_arrays(self) -> Arrays:
-        return super().optimizer_arrays() | self._result_of("optimizer_arrays")
+        others: Arrays = self._result_of("optimizer_arrays")
+        return super().optimizer_arrays() | others
 
     def take_up(self, arrays: Arrays, optimizer_arrays: Arrays | None = None) -> None:
         self.network.set_arrays(arrays)
@@ -125,7 +127,7 @@ class PairedLearner(Learner):
 
 def send(connection: Connection, values: Any) -> None:
     """Send the values of a tensor."""
-    connection.send_bytes(np.ascontiguousarray(values.detach().numpy()))
+    connection.send_bytes(np.ascontiguousarray(values.detach().numpy()).data)
 
 
 def received(connection: Connection, shape: Sequence[int]) -> np.ndarray[Any, Any]:

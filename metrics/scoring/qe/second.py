@@ -1,4 +1,4 @@
-"""The second process of a training, see `metrics.scoring.qe.pair`: ``python -m metrics.scoring.qe.second DESCRIPTOR``."""
+"""The second process of a training, which `metrics.scoring.qe.pair` starts with the number of its open connection."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class SecondLearner:
         return {name: arrays[name] for name in (*self.of_encoder, *self.of_head)}
 
     def optimizer_arrays(self) -> Arrays:
-        return self.encoder_optimizer.arrays() | self.head_optimizer.arrays()
+        arrays: Arrays = self.encoder_optimizer.arrays() | self.head_optimizer.arrays()
+        return arrays
 
     def take_up(self, arrays: Arrays, optimizer_arrays: Arrays | None) -> None:
         self.learner.network.set_arrays(arrays)
@@ -60,7 +61,7 @@ class SecondLearner:
         """Return the loss of each batch, and the predictions of the development part."""
         learner, torch = self.learner, self.learner.torch.torch
         dropout = learner.dropout(number, self.side)
-        losses = []
+        losses: list[float] = []
         with learner.torch.in_one_thread(learner.options.precision):
             for batch in learner.batches(number, stage):
                 states = learner.network.final_states(self.side, learner.places(self.side, batch), dropout)

@@ -116,7 +116,8 @@ class Gru(torch.autograd.Function):  # type: ignore[misc] # mypy does not read P
         # For the inputs only the candidate's part differs.
         gradients[:, 2 * size :] = of_candidate
         of_bias = torch.cat([of_state_bias[: 2 * size], of_candidate.sum(0)])
-        return _times(gradients, weights), _summed(gradients, values), of_state_weights, of_bias, of_state_bias, None, None
+        of_values, of_weights = _times(gradients, weights), _summed(gradients, values)
+        return of_values, of_weights, of_state_weights, of_bias, of_state_bias, None, None
 
 
 class Layer(torch.autograd.Function):  # type: ignore[misc] # mypy does not read PyTorch
@@ -145,13 +146,12 @@ class Places:
 
     def __init__(self, sequences: Sequence[Ints]) -> None:
         packed = Packed.of(sequences)
-        counts = packed.counts
+        counts = np.array(packed.counts)
         starts = np.cumsum([0, *counts])
         self.ids = torch.from_numpy(packed.ids)
-        self.counts = counts
+        self.counts = packed.counts
         # For every token but the first of each sequence, the row of the token before.
-        rows = [np.arange(start, start + count) for start, count in zip(starts[:-1], counts[1:], strict=False)]
-        self.previous = torch.from_numpy(np.concatenate(rows)) if rows else torch.empty(0, dtype=torch.int64)
+        self.previous = torch.from_numpy(np.arange(counts[0], starts[-1]) - np.repeat(counts[:-1], counts[1:]))
         lengths = np.array([len(each) for each in sequences])
         self.last = torch.from_numpy(starts[lengths - 1] + packed.slots)
         self.order = torch.from_numpy(np.argsort(packed.slots))
@@ -241,7 +241,6 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         parameters = self.get_parameter(weights), self.get_parameter(bias)
         return Layer.apply(values, *parameters, is_tanh, self._of_layers)
 
-    @torch.no_grad()
     def finish_head(self) -> None:
         """Set the gradients of the layers over final states: no gradient of a state waits for them."""
         for weights, bias, gradient, values in self._of_layers:

@@ -152,9 +152,10 @@ def test_two_processes_train_the_same_model_and_go_on_from_a_checkpoint(
         if len(steps) == 5:
             raise InterruptedError
 
-    with monkeypatch.context() as open_ended, pytest.raises(InterruptedError):
-        open_ended.setattr(PairedLearner, "close", lambda self: None)
-        trained(SMALL, processes=2, checkpoint=tmp_path / "run.npz", progress=stop)
+    with monkeypatch.context() as left_open:
+        left_open.setattr(PairedLearner, "close", lambda self: None)
+        with pytest.raises(InterruptedError):
+            trained(SMALL, processes=2, checkpoint=tmp_path / "run.npz", progress=stop)
     resumed = trained(SMALL, processes=2, checkpoint=tmp_path / "run.npz", progress=stop)
 
     assert steps == [1, 2, 3, 4, 5, 6, 7, 8]
