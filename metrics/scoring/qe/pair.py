@@ -27,7 +27,7 @@ from metrics.scoring.qe.steps import CurvePoint
 from metrics.scoring.qe.vocabulary import Vocabulary
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-WORTH = 2e12  # multiplications of encoders: about a minute of one core. The second process takes seconds to start.
+WORTH = 2e12  # multiplications of encoders: some 40 seconds of a core. The second process takes 2 to start.
 
 _SECOND = "metrics.scoring.qe.second"
 _ROOT = Path(__file__).resolve().parents[3]
@@ -138,7 +138,7 @@ def received(connection: Connection, shape: Sequence[int]) -> np.ndarray[Any, An
 
 
 def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
-    # Not by `multiprocessing`: the processes of a Celery worker may not start others by it.
+    # Not by `multiprocessing`, which would import the main module of a worker or a script again.
     here, there = Pipe()
     path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
     with there:
