@@ -83,12 +83,12 @@ class Learner:
         losses = []
         with self.torch.in_one_thread(self.options.precision):
             for batch in self.batches(number, stage):
-                states = [self.network.final_states(side, self.places(side, batch), dropout[side]) for side in SIDES]
-                loss = self.loss(self.network.from_states(states), batch)
+                sides = [self.network.side(side, self.places(side, batch), dropout[side]) for side in SIDES]
+                loss = self.loss(self.network.from_sides(sides), batch)
                 self.optimizer.step(loss)
                 losses.append(float(loss.detach()))
                 beat()
-            predictions = self.predictions([self.development_states(side) for side in SIDES])
+            predictions = self.predictions([self.development_side(side) for side in SIDES])
         return self.point(number, stage, losses, predictions)
 
     def batches(self, number: int, stage: str) -> Iterator[Batch]:
@@ -126,15 +126,15 @@ class Learner:
             loss = loss + self.options.rank_weight * ranks
         return loss
 
-    def development_states(self, side: str) -> Any:
-        """Return an encoder's final states of the development part; equal sequences are encoded once."""
+    def development_side(self, side: str) -> Any:
+        """Return what a side comes to in the development part; equal sequences are encoded once."""
         places, index = self.development[side]
         with self.torch.torch.no_grad():
-            return self.network.final_states(side, places)[self.torch.torch.from_numpy(index)]
+            return self.network.side(side, places)[self.torch.torch.from_numpy(index)]
 
-    def predictions(self, states: Sequence[Any]) -> Floats:
+    def predictions(self, sides: Sequence[Any]) -> Floats:
         with self.torch.torch.no_grad():
-            return np.asarray(self.network.from_states(states).mean(dim=0).numpy(), dtype=np.float64)
+            return np.asarray(self.network.from_sides(sides).mean(dim=0).numpy(), dtype=np.float64)
 
     def point(self, number: int, stage: str, losses: Sequence[float], predictions: Floats) -> CurvePoint:
         rated = self.development_ratings

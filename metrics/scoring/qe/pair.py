@@ -1,7 +1,7 @@
-"""A training by two processes: one encoder learns here; the other, and the layers over both, in a second process.
+"""A training by two processes: one side learns here; the other, and the layers over both, in a second process.
 
-Batch by batch they exchange final states and the gradients of these. Each parameter is learnt in one of the processes
-as it would be in a single one, so the result is the same, bit by bit.
+Batch by batch they exchange what a side comes to and the gradient of it. Each parameter is learnt in one of the two, as
+it would be in a single process, so the result is the same, bit by bit.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def is_worth_two(data: TrainingData, options: QualityOptions) -> bool:
 
 
 class PairedLearner(Learner):
-    """Learns one encoder, and has a `SecondLearner` that learns all else.
+    """Learns one side of the network, and has a `SecondLearner` that learns all else.
 
     Raises
     ------
@@ -63,9 +63,9 @@ class PairedLearner(Learner):
         self, data: TrainingData, development: Sequence[Example], vocabulary: Vocabulary, options: QualityOptions
     ) -> None:
         super().__init__(data, development, vocabulary, options)
-        # The longer encoder stays here: the layers over both take time, too.
+        # The longer side stays here: the layers over both take time, too.
         there, self.side = sorted(SIDES, key=lambda side: sum(map(len, self.ids[side])))
-        self.own = self.network.encoder_parameters(self.side)
+        self.own = self.network.side_parameters(self.side)
         self.optimizer = self.torch.Optimizer(self.network, self.own)
         self._connection, self._process = _started()
         with self._connected():
@@ -77,9 +77,8 @@ class PairedLearner(Learner):
         self._connection.close()
 
     def arrays(self) -> Arrays:
-        arrays = super().arrays()
-        others: Arrays = self._result_of("arrays")
-        return {name: arrays[name] for name in self.own} | others
+        self.network.set_arrays(self._result_of("arrays"))
+        return super().arrays()
 
     def optimizer_arrays(self) -> Arrays:
         others: Arrays = self._result_of("optimizer_arrays")
@@ -98,15 +97,15 @@ class PairedLearner(Learner):
             self._connection.send(("made_pass", number, stage))
         with self.torch.in_one_thread(self.options.precision):
             for batch in self.batches(number, stage):
-                states = self.network.final_states(self.side, self.places(self.side, batch), dropout)
+                values = self.network.side(self.side, self.places(self.side, batch), dropout)
                 with self._connected():
-                    send(self._connection, states)
-                    gradient = received(self._connection, states.shape)
-                self.optimizer.step(states, self.torch.torch.from_numpy(gradient))
+                    send(self._connection, values)
+                    gradient = received(self._connection, values.shape)
+                self.optimizer.step(values, self.torch.torch.from_numpy(gradient))
                 beat()
-            states = self.development_states(self.side)
+            values = self.development_side(self.side)
         with self._connected():
-            send(self._connection, states)
+            send(self._connection, values)
             losses, predictions = self._connection.recv()
         return self.point(number, stage, losses, predictions)
 

@@ -18,7 +18,7 @@ from metrics.scoring.qe.vocabulary import Vocabulary
 
 
 class SecondLearner:
-    """Learns the encoder of one side, and the layers over both."""
+    """Learns the other side of the network, and the layers over both."""
 
     def __init__(
         self,
@@ -32,29 +32,28 @@ class SecondLearner:
         self.connection, self.side = connection, side
         [self.other] = set(SIDES) - {side}
         self.learner = Learner(data, development, vocabulary, options)
-        network = self.learner.network
-        self.of_encoder = network.encoder_parameters(side)
-        self.of_head = network.head_parameters()
+        self.of_side = self.learner.network.side_parameters(side)
+        self.of_head = self.learner.network.head_parameters()
         self._renew_optimizers()
 
     def arrays(self) -> Arrays:
-        arrays = self.learner.arrays()
-        return {name: arrays[name] for name in (*self.of_encoder, *self.of_head)}
+        arrays: Arrays = self.learner.network.parameter_arrays([*self.of_side, *self.of_head])
+        return arrays
 
     def optimizer_arrays(self) -> Arrays:
-        arrays: Arrays = self.encoder_optimizer.arrays() | self.head_optimizer.arrays()
+        arrays: Arrays = self.side_optimizer.arrays() | self.head_optimizer.arrays()
         return arrays
 
     def take_up(self, arrays: Arrays, optimizer_arrays: Arrays | None) -> None:
         self.learner.network.set_arrays(arrays)
         self._renew_optimizers()
         if optimizer_arrays is not None:
-            self.encoder_optimizer.set_arrays(optimizer_arrays)
+            self.side_optimizer.set_arrays(optimizer_arrays)
             self.head_optimizer.set_arrays(optimizer_arrays)
 
     def _renew_optimizers(self) -> None:
         of = self.learner.torch.Optimizer
-        self.encoder_optimizer = of(self.learner.network, self.of_encoder)
+        self.side_optimizer = of(self.learner.network, self.of_side)
         self.head_optimizer = of(self.learner.network, self.of_head)
 
     def made_pass(self, number: int, stage: str) -> tuple[list[float], Floats]:
@@ -64,27 +63,27 @@ class SecondLearner:
         losses: list[float] = []
         with learner.torch.in_one_thread(learner.options.precision):
             for batch in learner.batches(number, stage):
-                states = learner.network.final_states(self.side, learner.places(self.side, batch), dropout)
-                if losses:  # the layers learn from the batch before, while the longer encoder is still at work
+                values = learner.network.side(self.side, learner.places(self.side, batch), dropout)
+                if losses:  # the layers learn from the batch before, while the longer side is still at work
                     self._learn_head()
-                leaves = [each.requires_grad_() for each in self._both(states.detach())]
-                loss = learner.loss(learner.network.from_states(leaves), batch)
+                leaves = [each.requires_grad_() for each in self._both(values.detach())]
+                loss = learner.loss(learner.network.from_sides(leaves), batch)
                 gradients = dict(zip(SIDES, torch.autograd.grad(loss, leaves), strict=True))
                 send(self.connection, gradients[self.other])
-                self.encoder_optimizer.step(states, gradients[self.side])
+                self.side_optimizer.step(values, gradients[self.side])
                 losses.append(float(loss.detach()))
             self._learn_head()
-            predictions = learner.predictions(self._both(learner.development_states(self.side)))
+            predictions = learner.predictions(self._both(learner.development_side(self.side)))
         return losses, predictions
 
     def _learn_head(self) -> None:
         self.learner.network.finish_head()
         self.head_optimizer.apply()
 
-    def _both(self, states: Any) -> list[Any]:
-        """Return the final states of sources and outputs, one of which the first process sends."""
-        other = self.learner.torch.torch.from_numpy(received(self.connection, states.shape))
-        return [states if side == self.side else other for side in SIDES]
+    def _both(self, values: Any) -> list[Any]:
+        """Return what sources and outputs come to, one of which the first process sends."""
+        other = self.learner.torch.torch.from_numpy(received(self.connection, values.shape))
+        return [values if side == self.side else other for side in SIDES]
 
 
 def main() -> None:

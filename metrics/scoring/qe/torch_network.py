@@ -6,7 +6,7 @@ Imported by `metrics.scoring.qe.training` when it trains a network: PyTorch is o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -29,6 +29,8 @@ _ROWS = 128
 # Gradients through functions whose values are known.
 _SIGMOID, _TANH = torch.ops.aten.sigmoid_backward.grad_input, torch.ops.aten.tanh_backward.grad_input
 
+# The first layer over both final states: here half of its weights for each side, and the bias for the first.
+JOINED, JOINED_BIAS = "joined_tanh_weights_0", "joined_tanh_bias_0"
 ENCODER_PARTS = ("input_weights", "state_weights", "input_bias", "state_bias")
 
 
@@ -158,11 +160,15 @@ class Places:
 
 
 class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
-    """Encoders, tanh layers and a linear prediction; parameters have the names of `QualityEstimator.arrays`."""
+    """Encoders, tanh layers and a linear prediction.
+
+    What can be learnt apart is: each `side` up to the first sum over both, and the layers behind it.
+    """
 
     def __init__(self, options: QualityOptions, vocabulary: Vocabulary, mean: float, seed: int) -> None:
         super().__init__()
         self.options = options
+        self.has_halves = options.combination == "joined" and options.tanh_layers > 0
         self._of_layers: list[tuple[Tensor, ...]] = []  # weights, bias, gradient of the outputs, inputs
         generator = torch.Generator().manual_seed(seed)
         size = options.embedding
@@ -181,7 +187,9 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         width = 2 * size if options.combination == "joined" else size
         for name in heads(options):
             for layer in range(options.tanh_layers):
-                self._add(f"{name}_tanh_weights_{layer}", _uniform((width, width), width, generator))
+                whole = {f"{name}_tanh_weights_{layer}": _uniform((width, width), width, generator)}
+                for part, values in self._parts(whole).items():
+                    self._add(part, values.clone())
                 self._add(f"{name}_tanh_bias_{layer}", _uniform((width,), width, generator))
             self._add(f"{name}_last_weights", _uniform((width,), width, generator))
             self._add(f"{name}_last_bias", torch.tensor([mean]))
@@ -189,26 +197,48 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
     def _add(self, name: str, values: Tensor) -> None:
         self.register_parameter(name, nn.Parameter(values))
 
-    def encoder_parameters(self, side: str) -> list[str]:
-        """Return the names of an encoder's parameters."""
-        name = encoder_name(self.options, side)
-        layers = range(self.options.layers)
-        return [f"{name}_embedding", *(f"{name}_{part}_{layer}" for layer in layers for part in ENCODER_PARTS)]
+    def _parts(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
+        """Return arrays, or tensors, with the halves of the first layer in place of the whole."""
+        if not self.has_halves or JOINED not in arrays:
+            return dict(arrays)
+        size = self.options.embedding
+        halves = {_half(side): arrays[JOINED][:, at * size : (at + 1) * size] for at, side in enumerate(SIDES)}
+        return {name: values for name, values in arrays.items() if name != JOINED} | halves
+
+    def side_parameters(self, side: str) -> list[str]:
+        """Return the names of the parameters of `side`."""
+        name, layers = encoder_name(self.options, side), range(self.options.layers)
+        names = [f"{name}_embedding", *(f"{name}_{part}_{layer}" for layer in layers for part in ENCODER_PARTS)]
+        if not self.has_halves:
+            return names
+        return [*names, _half(side), JOINED_BIAS] if side == SIDES[0] else [*names, _half(side)]
 
     def head_parameters(self) -> list[str]:
-        """Return the names of the parameters that no encoder has."""
-        of_encoders = {name for side in SIDES for name in self.encoder_parameters(side)}
-        return [name for name in self._parameters if name not in of_encoders]
+        """Return the names of the parameters of no side."""
+        of_sides = {name for side in SIDES for name in self.side_parameters(side)}
+        return [name for name in self._parameters if name not in of_sides]
 
     def forward(self, sources: Places, outputs: Places, rng: np.random.Generator | None = None) -> Tensor:
         """Return predictions (heads, n); with a generator, encoder inputs are dropped at random."""
         both = zip(SIDES, (sources, outputs), strict=True)
-        return self.from_states([self.final_states(side, places, rng) for side, places in both])
+        return self.from_sides([self.side(side, places, rng) for side, places in both])
 
-    def from_states(self, states: Sequence[Tensor]) -> Tensor:
-        """Return predictions (heads, n) from the final states (n, h) of sources and outputs."""
-        inputs = states if self.options.combination == "apart" else [torch.cat(list(states), dim=1)]
-        return torch.stack([self._head(name, each) for name, each in zip(heads(self.options), inputs, strict=True)])
+    def from_sides(self, values: Sequence[Tensor]) -> Tensor:
+        """Return predictions (heads, n) from what sources and outputs come to."""
+        if not self.has_halves:
+            inputs = values if self.options.combination == "apart" else [torch.cat(list(values), dim=1)]
+            named = zip(heads(self.options), inputs, strict=True)
+            return torch.stack([self._head(name, each, 0) for name, each in named])
+        [name] = heads(self.options)
+        return self._head(name, (values[0] + values[1]).tanh(), 1)[None]
+
+    def side(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
+        """Return final states (n, h), or what a half of the first layer makes of them, (n, 2h)."""
+        states = self.final_states(side, places, rng)
+        if not self.has_halves:
+            return states
+        bias = self.get_parameter(JOINED_BIAS) if side == SIDES[0] else None
+        return functional.linear(states, self.get_parameter(_half(side)), bias)
 
     def final_states(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
         """Return an encoder's final states (n, h), in the order of the sequences."""
@@ -232,8 +262,8 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         states: Tensor = torch._VF.lstm(values, counts, (zeros, zeros), parts, True, 1, 0.0, False, False)[0]  # noqa: SLF001 # what nn.LSTM calls, without a module of its own
         return states[places.last] if is_last else states
 
-    def _head(self, name: str, states: Tensor) -> Tensor:
-        for layer in range(self.options.tanh_layers):
+    def _head(self, name: str, states: Tensor, first_layer: int) -> Tensor:
+        for layer in range(first_layer, self.options.tanh_layers):
             states = self._layer(states, f"{name}_tanh_weights_{layer}", f"{name}_tanh_bias_{layer}", True)
         return self._layer(states, f"{name}_last_weights", f"{name}_last_bias", False)[:, 0]
 
@@ -248,13 +278,22 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         self._of_layers.clear()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return a copy of all parameters."""
-        return {name: each.detach().numpy().copy() for name, each in self.named_parameters()}
+        """Return a copy of all parameters, as `QualityEstimator.arrays` has them."""
+        arrays = self.parameter_arrays(self._parameters)
+        if self.has_halves:
+            arrays[JOINED] = np.concatenate([arrays.pop(_half(side)) for side in SIDES], axis=1)
+        return arrays
+
+    def parameter_arrays(self, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+        """Return a copy of some parameters."""
+        return {name: self.get_parameter(name).detach().numpy().copy() for name in names}
 
     def set_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Set all parameters, or some."""
         with torch.no_grad():
-            for name, each in self.named_parameters():
-                each.copy_(torch.from_numpy(np.array(arrays[name]).reshape(each.shape)))
+            for name, values in self._parts(arrays).items():
+                each = self.get_parameter(name)
+                each.copy_(torch.from_numpy(np.array(values).reshape(each.shape)))
 
 
 class Optimizer:
@@ -398,6 +437,10 @@ def kept(shape: tuple[int, ...], dropout: float, rng: np.random.Generator) -> Fl
     drawn = rng.integers(2**64 - 1, size=-(-of_all // 4), dtype=np.uint64, endpoint=True).view(np.uint16)
     is_kept = (drawn[:of_all] >= round(dropout * 65536)).reshape(shape)
     return np.multiply(is_kept, np.float32(1 / (1 - dropout)), dtype=np.float32)
+
+
+def _half(side: str) -> str:
+    return f"{side}_half"
 
 
 def _uniform(shape: tuple[int, ...], inputs: int, generator: torch.Generator) -> Tensor:

@@ -143,7 +143,7 @@ def test_dropout_zeroes_inputs_and_unknown_words_are_zero_and_stay_so() -> None:
 def test_a_step_is_that_of_adams_algorithm() -> None:
     """Algorithm 1 of Kingma and Ba (2015), for two steps."""
     made = network(replace(SMALL, learning_rate=0.01))
-    optimizer, name = own.Optimizer(made), "joined_tanh_weights_0"
+    optimizer, name = own.Optimizer(made), "joined_tanh_weights_1"
     value = made.arrays()[name].astype(float)
     m = v = np.zeros_like(value)
     for t in (1, 2):
