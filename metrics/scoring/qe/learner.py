@@ -34,6 +34,14 @@ class Batch:
     n_rated: int
 
 
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """A batch, and what `Network.side` takes of it: a side, the places of tokens, and the mask of dropout."""
+
+    batch: Batch
+    of_side: tuple[str, Any, Any]
+
+
 class Learner:
     """Learns in this process alone."""
 
@@ -79,12 +87,11 @@ class Learner:
 
     def made_pass(self, number: int, stage: str, beat: Beat = lambda: None) -> CurvePoint:
         """Make one pass over the data of a stage, calling ``beat`` in between; test it on the development part."""
-        dropout = {side: self.dropout(number, side) for side in SIDES}
         losses = []
         with self.torch.in_one_thread(self.options.precision):
-            for batch in self.batches(number, stage):
-                sides = [self.network.side(side, self.places(side, batch), dropout[side]) for side in SIDES]
-                loss = self.loss(self.network.from_sides(sides), batch)
+            for both in zip(*(self.inputs(number, stage, side) for side in SIDES), strict=True):
+                sides = [self.network.side(*each.of_side) for each in both]
+                loss = self.loss(self.network.from_sides(sides), both[0].batch)
                 self.optimizer.step(loss)
                 losses.append(float(loss.detach()))
                 beat()
@@ -110,13 +117,12 @@ class Learner:
             pairs = self.pairs[rng.integers(len(self.pairs), size=len(batch))]
             yield Batch(np.concatenate([batch, pairs[:, 0], pairs[:, 1]]), len(batch))
 
-    def dropout(self, number: int, side: str) -> np.random.Generator:
-        """Return what draws an encoder's dropout in a pass."""
-        return np.random.default_rng([self.options.seed, 6 + SIDES.index(side), number])
-
-    def places(self, side: str, batch: Batch) -> Any:
-        ids = self.ids[side]
-        return self.torch.Places([ids[at] for at in batch.examples])
+    def inputs(self, number: int, stage: str, side: str) -> Iterator[Inputs]:
+        """Yield what a side reads of each batch."""
+        rng, ids = np.random.default_rng([self.options.seed, 6 + SIDES.index(side), number]), self.ids[side]
+        for batch in self.batches(number, stage):
+            places = self.torch.Places([ids[at] for at in batch.examples])
+            yield Inputs(batch, (side, places, self.network.mask(places, rng)))
 
     def loss(self, predicted: Any, batch: Batch) -> Any:
         n = batch.n_rated

@@ -59,15 +59,14 @@ class SecondLearner:
     def made_pass(self, number: int, stage: str) -> tuple[list[float], Floats]:
         """Return the loss of each batch, and the predictions of the development part."""
         learner, torch = self.learner, self.learner.torch.torch
-        dropout = learner.dropout(number, self.side)
         losses: list[float] = []
         with learner.torch.in_one_thread(learner.options.precision):
-            for batch in learner.batches(number, stage):
-                values = learner.network.side(self.side, learner.places(self.side, batch), dropout)
+            for inputs in learner.inputs(number, stage, self.side):
+                values = learner.network.side(*inputs.of_side)
                 if losses:  # the layers learn from the batch before, while the longer side is still at work
                     self._learn_head()
                 leaves = [each.requires_grad_() for each in self._both(values.detach())]
-                loss = learner.loss(learner.network.from_sides(leaves), batch)
+                loss = learner.loss(learner.network.from_sides(leaves), inputs.batch)
                 gradients = dict(zip(SIDES, torch.autograd.grad(loss, leaves), strict=True))
                 send(self.connection, gradients[self.other])
                 self.side_optimizer.step(values, gradients[self.side])

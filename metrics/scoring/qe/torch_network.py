@@ -221,7 +221,13 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
     def forward(self, sources: Places, outputs: Places, rng: np.random.Generator | None = None) -> Tensor:
         """Return predictions (heads, n); with a generator, encoder inputs are dropped at random."""
         both = zip(SIDES, (sources, outputs), strict=True)
-        return self.from_sides([self.side(side, places, rng) for side, places in both])
+        return self.from_sides([self.side(side, places, rng and self.mask(places, rng)) for side, places in both])
+
+    def mask(self, places: Places, rng: np.random.Generator) -> Tensor | None:
+        """Draw what encoder inputs are multiplied by, for dropout."""
+        if not self.options.dropout:
+            return None
+        return torch.from_numpy(kept((len(places.ids), self.options.embedding), self.options.dropout, rng))
 
     def from_sides(self, values: Sequence[Tensor]) -> Tensor:
         """Return predictions (heads, n) from what sources and outputs come to."""
@@ -232,21 +238,21 @@ class Network(nn.Module):  # type: ignore[misc] # mypy does not read PyTorch
         [name] = heads(self.options)
         return self._head(name, (values[0] + values[1]).tanh(), 1)[None]
 
-    def side(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
+    def side(self, side: str, places: Places, mask: Tensor | None = None) -> Tensor:
         """Return final states (n, h), or what a half of the first layer makes of them, (n, 2h)."""
-        states = self.final_states(side, places, rng)
+        states = self.final_states(side, places, mask)
         if not self.has_halves:
             return states
         bias = self.get_parameter(JOINED_BIAS) if side == SIDES[0] else None
         return functional.linear(states, self.get_parameter(_half(side)), bias)
 
-    def final_states(self, side: str, places: Places, rng: np.random.Generator | None = None) -> Tensor:
+    def final_states(self, side: str, places: Places, mask: Tensor | None = None) -> Tensor:
         """Return an encoder's final states (n, h), in the order of the sequences."""
         name = encoder_name(self.options, side)
         # Row 0 is for unknown words: all zeros, and never learnt.
         values = functional.embedding(places.ids, self.get_parameter(f"{name}_embedding"), padding_idx=0)
-        if rng is not None and self.options.dropout:
-            values = values * torch.from_numpy(kept(tuple(values.shape), self.options.dropout, rng))
+        if mask is not None:
+            values = values * mask
         for layer in range(self.options.layers):
             parts = [self.get_parameter(f"{name}_{part}_{layer}") for part in ENCODER_PARTS]
             is_last = layer == self.options.layers - 1
