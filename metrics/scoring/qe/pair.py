@@ -27,12 +27,6 @@ from metrics.scoring.qe.steps import CurvePoint
 from metrics.scoring.qe.vocabulary import Vocabulary
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-# The GNU C library's malloc is to keep what is freed, and to use large pages: a twentieth of the time.
-MEMORY = {
-    "GLIBC_TUNABLES": ":".join(
-        f"glibc.malloc.{each}" for each in ("hugetlb=1", "mmap_threshold=400000000", "trim_threshold=400000000")
-    )
-}
 WORTH = 2e12  # multiplications of encoders: some 40 seconds of a core. The second process takes 2 to start.
 
 _SECOND = "metrics.scoring.qe.second"
@@ -152,7 +146,7 @@ def _started() -> tuple[Connection, subprocess.Popen[bytes]]:
     with there:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", _SECOND, str(there.fileno())],
-            env=os.environ | ONE_THREAD | MEMORY | {"PYTHONPATH": path},
+            env=os.environ | ONE_THREAD | {"PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             pass_fds=[there.fileno()],
             start_new_session=True,  # Ctrl+C is for the first process, which ends this one
