@@ -97,6 +97,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_POOL = "solo"  # a worker is one process: of a pool, what remains can wait for the killed part without end
 WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`, for long work; one more is for short work
+TRAINING_PROCESSES = env.int("ASSAY_TRAINING_PROCESSES", 2)  # of a quality estimator's network, on as many cores
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the queue; its lease protects it

@@ -31,6 +31,7 @@ from metrics.scoring.qe.training import train
 # The whole path in a minute: fewer outputs, a small network, few passes.
 QUICK = {"passes": 5, "synthetic_passes": 2, "embedding": 32}
 QUICK_INSTANCES, QUICK_FOLDS, QUICK_SEEDS = 300, 3, 1
+PROCESSES = 2  # of a training, if there are the cores; of one among several at once, 1
 
 DESCRIPTION = """\
 Quality estimation without references: predict ratings of outputs from their sources alone.
@@ -67,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--written", metavar="FILE", help="texts that people wrote for sources, for plans S4 to S6")
     work.add_argument("--complete", metavar="FILE", help="more of them, for plan S6")
     work.add_argument("--checkpoint", type=Path, metavar="FOLDER", help="go on from here, and keep what is finished")
-    work.add_argument("--jobs", type=int, default=1, help="trainings at once, each in one thread; needs --checkpoint")
+    work.add_argument("--jobs", type=int, default=1, help="trainings at once, one core each; 1 has two")
     work.add_argument("--quick", action="store_true", help="a small part of the data and a small network, in a minute")
     work.add_argument("--no-baseline", action="store_true", help="without ridge regression beside a network")
     written = parser.add_argument_group("what is written")
@@ -117,6 +118,7 @@ class Work:
             "written": self.written,
             "progress": progress,
             "checkpoint": checkpoint,
+            "processes": PROCESSES,
         }
         if self.cross:
             plan, field, value = self.cross
@@ -245,6 +247,7 @@ def _keep(arguments: argparse.Namespace, work: Work) -> None:
         written=work.written,
         progress=lambda step: show(f"all rows: {_line(step)}"),
         checkpoint=file,
+        processes=PROCESSES,
     )
     try:
         reference = ModelStore([arguments.models]).add(model)

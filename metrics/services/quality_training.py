@@ -116,6 +116,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
                 written=rated.written,
                 progress=curves.trained,
                 checkpoint=checkpoint / "model.npz",
+                processes=settings.TRAINING_PROCESSES,
             )
             fields = model_keep(model, made, report)
             curves.keep_whole(fields["report"]["model"].pop("curve", []))
@@ -132,6 +133,7 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
                 written=rated.written,
                 progress=curves.validated,
                 checkpoint=folder,
+                processes=settings.TRAINING_PROCESSES,
             )
     except ValueError as error:
         raise MetricsError(f"{error}.") from error

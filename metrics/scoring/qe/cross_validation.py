@@ -61,6 +61,7 @@ def cross_validated(
     written: Sequence[WrittenText] = (),
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    processes: int = 1,
 ) -> CrossValidated:
     """Train a model for each seed and fold, and predict each instance by the model that was tested on its fold.
 
@@ -79,9 +80,11 @@ def cross_validated(
         Called with a `Step` after each pass and every few seconds within one; what it raises ends the work.
     checkpoint : Path, optional
         A folder to go on from: finished runs, and the state of the last.
+    processes : {1, 2}
+        Of each training, as `train` takes it.
     """
     splits = fold_splits(instances, folds, fold_seed)
-    return _predicted(instances, options, splits, seeds, written, progress, checkpoint)
+    return _predicted(instances, options, splits, seeds, written, progress, checkpoint, processes)
 
 
 def cross_tested(
@@ -95,13 +98,14 @@ def cross_tested(
     written: Sequence[WrittenText] = (),
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    processes: int = 1,
 ) -> CrossValidated:
     """Train a model for each seed by a plan C1 to C3 (see `cross_split`), and predict the instances it tests on.
 
     What is not tested is NaN, in fold -1.
     """
     splits = [cross_split(instances, plan, field, value)]
-    return _predicted(instances, options, splits, seeds, written, progress, checkpoint)
+    return _predicted(instances, options, splits, seeds, written, progress, checkpoint, processes)
 
 
 def _predicted(
@@ -112,6 +116,7 @@ def _predicted(
     written: Sequence[WrittenText],
     progress: Progress | None,
     checkpoint: Path | None,
+    processes: int,
 ) -> CrossValidated:
     ratings, n = ratings_of(instances), len(instances)
     values, raw = np.full((2, len(seeds), n), np.nan)
@@ -125,7 +130,7 @@ def _predicted(
             run_number = seed_index * len(splits) + fold + 1
             report = progress and _within(progress, run_number, len(splits) * len(seeds), fold, seed)
             file = checkpoint and checkpoint_file(checkpoint, seed, fold)
-            run = run_split(instances, replace(options, seed=seed), split, written, report, file)
+            run = run_split(instances, replace(options, seed=seed), split, written, report, file, processes)
             values[seed_index, split.tested], raw[seed_index, split.tested] = run.values, run.raw
             of_seed.append({"seed": seed, "fold": fold, **run.about})
         about.append(of_seed)
@@ -159,6 +164,7 @@ def run_split(
     written: Sequence[WrittenText] = (),
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    processes: int = 1,
 ) -> SplitRun:
     """Train on a split and predict its tested part; with a checkpoint, a run that was finished is read from it."""
     identity = _identity(instances, options, split, written)
@@ -169,7 +175,15 @@ def run_split(
         if progress is not None:
             progress(Step(1, 1, seed=options.seed))
         return SplitRun(arrays["values"], arrays["raw"], header["about"])
-    model = train(instances, options, split=split, written=written, progress=progress, checkpoint=checkpoint)
+    model = train(
+        instances,
+        options,
+        split=split,
+        written=written,
+        progress=progress,
+        checkpoint=checkpoint,
+        processes=processes,
+    )
     chosen = [instances[at] for at in split.tested]
     raw = model.predict([each.source for each in chosen], [each.output for each in chosen], rounded=False)
     run = SplitRun(model.scale.rounded(raw), raw, dict(model.about))

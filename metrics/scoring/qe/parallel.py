@@ -12,10 +12,9 @@ from pathlib import Path
 from metrics.scoring.qe.cross_validation import checkpoint_file, run_split
 from metrics.scoring.qe.instances import Instance
 from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.pair import ONE_THREAD
 from metrics.scoring.qe.plans import WrittenText
 from metrics.scoring.qe.splits import Split
-
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 def run_ahead(
@@ -59,4 +58,4 @@ def run_ahead(
 
 def _use_one_thread() -> None:
     # Before PyTorch is imported; NumPy is there already, in one thread (metrics.single_thread).
-    os.environ.update(dict.fromkeys(THREADS, "1"))
+    os.environ.update(ONE_THREAD)

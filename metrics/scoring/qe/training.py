@@ -35,6 +35,7 @@ def train(
     written: Sequence[WrittenText] = (),
     progress: Progress | None = None,
     checkpoint: Path | None = None,
+    processes: int = 1,
 ) -> QualityEstimator:
     """Train a model on rated outputs; the same arguments give the same model on one machine.
 
@@ -51,6 +52,8 @@ def train(
         Called with a `Step` after each pass and every few seconds within one; what it raises ends the training.
     checkpoint : Path, optional
         A file to go on from; written every half minute. It is left when the training has ended.
+    processes : {1, 2}
+        Of a network's training: a long one is shared by two if there are two cores; the model is the same.
 
     Raises
     ------
@@ -75,7 +78,9 @@ def train(
         return QualityEstimator(options, scale, Vocabulary([], []), arrays, seen, about | found)
     vocabulary = Vocabulary.of(data.all, shared=options.encoders == "shared")
     identity = _identity(training, development, options, data.all)
-    arrays, found = learnt(data, encoded, vocabulary, options, identity, progress=progress, checkpoint=checkpoint)
+    arrays, found = learnt(
+        data, encoded, vocabulary, options, identity, progress=progress, checkpoint=checkpoint, processes=processes
+    )
     return QualityEstimator(options, scale, vocabulary, arrays, seen, about | found)
 
 

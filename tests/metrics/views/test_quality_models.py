@@ -22,12 +22,15 @@ def page_of(client, name: str, world: World, *parts: object) -> str:
     return " ".join(response.content.decode().split())
 
 
-def test_a_manager_trains_one_on_a_campaigns_ratings(world: World, manager, as_user) -> None:
+def test_a_manager_trains_one_on_a_campaigns_ratings(world: World, manager, as_user, monkeypatch) -> None:
     client = as_user(manager)
     address = (
         reverse("metrics:model-create", args=[world.project.slug]) + f"?kind={QualityEstimator.kind}&from=ratings:cats"
     )
-    form = client.get(address).context["form"]
+    monkeypatch.setattr("metrics.forms.quality.unavailable", lambda: "PyTorch is not installed; python -m pip install")
+    response = client.get(address)
+    assert "No network can be trained here: PyTorch is not installed; python -m pip" in response.content.decode()
+    form = response.context["form"]
     assert form["option_estimator"].initial == "ridge"
     assert form["option_source"].initial == "text"
     values = {

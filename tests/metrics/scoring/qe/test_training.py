@@ -2,17 +2,19 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from metrics.scoring.models.store import ModelStore
-from metrics.scoring.qe import learning, network
+from metrics.scoring.qe import learning, network, pair
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
 from metrics.scoring.qe.instances import Instance
 from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.pair import PairedLearner
 from metrics.scoring.qe.splits import development_split
 from metrics.scoring.qe.steps import Step
 from metrics.scoring.qe.training import train
@@ -126,6 +128,40 @@ def test_a_training_that_was_stopped_within_a_pass_loses_that_pass_alone(
         trained(SMALL, progress=report, checkpoint=tmp_path / "run.npz")
     assert [step.point and step.point.number for step in steps if step.done in (0, 3)][-4:] == [None, 3, 3, 3]
     assert trained(SMALL, checkpoint=tmp_path / "run.npz").digest == trained(SMALL).digest
+
+
+def test_two_processes_train_the_same_model_and_go_on_from_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[PairedLearner] = []
+
+    def paired(*arguments: Any) -> PairedLearner:
+        if not started:
+            started.append(PairedLearner(*arguments))
+        return started[0]
+
+    monkeypatch.setattr(learning, "PairedLearner", paired)
+    monkeypatch.setattr(learning, "processes_here", lambda: 2)
+    whole = trained(SMALL, processes=2).digest
+    assert not started  # it takes longer to start than the training
+    monkeypatch.setattr(pair, "WORTH", 0)
+    steps: list[int] = []
+
+    def stop(step: Step) -> None:
+        steps.append(step.done)
+        if len(steps) == 5:
+            raise InterruptedError
+
+    with monkeypatch.context() as left_open:
+        left_open.setattr(PairedLearner, "close", lambda self: None)
+        with pytest.raises(InterruptedError):
+            trained(SMALL, processes=2, checkpoint=tmp_path / "run.npz", progress=stop)
+    resumed = trained(SMALL, processes=2, checkpoint=tmp_path / "run.npz", progress=stop)
+
+    assert steps == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert resumed.digest == whole
+    with pytest.raises(ChildProcessError, match="has ended; started again, the training goes on"):
+        started[0].made_pass(9, "rated")
 
 
 def test_the_best_pass_is_kept_by_both_coefficients_on_the_development_part() -> None:
