@@ -85,12 +85,19 @@ class Headline:
         ends = self.best.estimate.over_items_and_raters
         if ends is not None:
             return (
-                "The interval above is for other items, rated by the same raters. With other raters, too, it is about "
-                f"{decimals(ends[0])} to {decimals(ends[1])}."
+                "The interval above is for other items, rated by the same raters. If raters are drawn anew, too, it is "
+                f"{decimals(ends[0])} to {decimals(ends[1])}{self._below(ends)}."
             )
         if self.best.estimate.over_items is None:
             return ""
         return "The interval above is for other items, rated by the same raters. With other raters it would be wider."
+
+    def _below(self, ends: Ends) -> str:
+        """Return why an interval lies below its own estimate, if it does, as the end of a sentence."""
+        value = self.best.estimate.value
+        if value is None or ends[1] >= value:
+            return ""
+        return ", below the value itself: a drawn group has fewer different raters, and so more noise"
 
 
 def study_headline(study: Study, result: StudyResult) -> Headline | None:

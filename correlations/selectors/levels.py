@@ -20,7 +20,7 @@ from correlations.results.levels import (
     SystemLevel,
 )
 from correlations.results.study import StudyResult, StudyRow
-from correlations.selectors.reports import best_row, reads_references, references_in_words
+from correlations.selectors.reports import reads_references, references_in_words
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import p_text
 
@@ -174,11 +174,14 @@ class LevelsReport:
             values = tuple(estimate.value for estimate in row.all_outputs.coefficients.values())
             if any(value is not None for value in values):
                 by_values.setdefault(values, []).append(row.row.label)
-        equal = [list(dict.fromkeys(labels)) for labels in by_values.values() if len(set(labels)) > 1]
+        equal = list(dict.fromkeys(tuple(sorted(set(labels))) for labels in by_values.values() if len(set(labels)) > 1))
         if not equal:
             return ""
         rows = "; ".join(" and ".join(labels) for labels in equal)
-        said = f"Equal rows: {rows} give each single output the same score, and differ over units and systems alone."
+        said = (
+            f"Equal rows: {rows} give each single output the same score, with the same references, and differ over "
+            "units and systems alone."
+        )
         return f"{said} {ONE_BLEU}" if any({"BLEU", "sBLEU"} <= set(labels) for labels in equal) else said
 
     @property
@@ -272,15 +275,13 @@ def _order(estimate: LevelEstimate) -> float:
 
 
 def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
-    """Return the report with a row in full, by default the study's best or the best here; None for an unknown row."""
+    """Return the report with a row in full, by default the first sentence’s; None for an unknown row."""
     entries = [
         RowOfLevels(each, index, levels)
         for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
-    first = best_row(result) if row is None else None
-    index = row if first is None else first.index
-    chosen = next((entry for entry in ordered if index is None or entry.index == index), None)
+    chosen = next((entry for entry in ordered if row is None or entry.index == row), None)
     return None if chosen is None else LevelsReport(ordered, chosen)
 
 

@@ -117,10 +117,11 @@ def _constant(row: KindsOfRaters) -> str:
     if mean is not None:
         rating += f" (the mean, {decimals(mean)})"
     if not passing:
-        return f"{rating} does not pass"
+        return f"{rating} does not pass the test"
+    too = ", too" if any(each.passed for each in row.by_kind.values()) else ""
     if len(passing) == len(row.by_kind):
-        return f"{rating} passes, too"
-    return f"{rating} passes, too, for {_joined([WHOM[kind] for kind in passing], 'and')}"
+        return f"{rating} passes the test{too}"
+    return f"{rating} passes the test{too}, for {_joined([WHOM[kind] for kind in passing], 'and')}"
 
 
 def _lead(row: KindsOfRaters) -> str:

@@ -16,6 +16,7 @@ from annotation.rating.selectors.raters import imported_names
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.methods import provenance
+from correlations.selectors.printed import imported_notes
 from correlations.selectors.stand_in_kinds import kinds_by_row
 from correlations.selectors.stand_in_words import ranking_note, stand_in_answer, stand_in_methods
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, Candidate, stand_in_report
@@ -46,6 +47,7 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "chosen_raters": whom,
         "scale_url": _scale_url(project, study, report.chosen),
         "ranking_note": ranking_note(report),
+        "note": dict(imported_notes(study, page.result)).get(report.chosen.row.label, ""),
         "methods": stand_in_methods(report, provenance(study, page.result.seed, page.result.versions.assay)),
         "whom": [(name, label, MARGINS[name]) for name, label in WHOM.items()],
         "may_manage": may_manage(project),

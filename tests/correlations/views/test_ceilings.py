@@ -113,7 +113,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert too_good_sentence(with_ceiling(0.6)) == ""
     assert headline(0.6).ceiling_note.startswith("Oracle lies above that, which a metric can: between two groups")
     assert headline(0.8).ceiling_note == ""
-    assert "it is about 0.34 to 0.66" in headline(0.8).raters
+    assert "it is 0.34 to 0.66" in headline(0.8).raters
     assert headline(0.36).agreement.startswith(
         "Another group of as many raters would agree with these at about ρ = 0.36"
     )

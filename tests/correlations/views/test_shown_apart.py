@@ -27,7 +27,7 @@ def test_the_lead_says_how_many_metrics_of_each_kind_are_shown_to_agree(study: S
         return shown_apart(replace(result, rows=rows), best)
 
     judge, other = row("gpt", ABOVE, metric=External.name), row("qwen", WIDE, metric=External.name)
-    none = "Of the 2 automatic metrics none is shown to agree with the raters:"
+    none = "Of the 2 automatic metrics none is shown to agree with the raters over these units:"
     assert said(judge, row("BLEU", WIDE), row("chrF", WIDE)) == f"{none} every interval includes 0."
     assert said(judge, row("BLEU", WIDE), row("chrF", BELOW)) == f"{none} no interval lies above 0."
     some = said(judge, row("BLEU", WIDE), row("chrF", ABOVE), row("chrF", WIDE))
