@@ -296,8 +296,8 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     short = f"{some} Rely on raters for differences between systems: its means less theirs are −0.01 (Echo) to +0.62"
     assert finding.text.startswith(short)
     assert finding.sure == (
-        "It beats 3 of 3 raters; one and the same rating for every output (the mean, 3.15) does not pass the test (lead "
-        "over it 0.18). Tested against all 3 raters, over 117 different outputs"
+        "It beats 3 of 3 raters; one and the same rating for every output (the mean, 3.15) does not pass the test "
+        "(lead over it 0.18). Tested against all 3 raters, over 117 different outputs"
     )
     assert finding.stays
     assert f"{finding.text} {finding.sure}" in stand_in_sentence(honest.read_result())
