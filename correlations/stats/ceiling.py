@@ -265,7 +265,7 @@ class _Tally:
         sides = ((np.stack(side) for side in zip(*halvings, strict=True)) for halvings in self.halvings.values())
         values = [COEFFICIENTS[key].batch(first, second, mirrored=mirrored) for first, second in sides]
         found = np.concatenate([np.empty(0), *values])
-        return found[~np.isnan(found)]
+        return np.asarray(found[~np.isnan(found)], dtype=np.float64)
 
     def _units(self, differences: Sequence[Floats], present: Bools) -> tuple[Floats, Floats]:
         """Return each unit's mean difference of both halves; everything is in the order of the segments."""
