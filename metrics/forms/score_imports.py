@@ -41,7 +41,9 @@ class ScoreImportForm(KeptFileForm):
         help_text="As pages and reports call it, such as COMET-22. For several columns the preview asks for each name.",
     )
     direction = forms.ChoiceField(
-        label="Better is", choices=[(HIGHER, "higher"), (LOWER, "lower, as with an error rate")], initial=HIGHER
+        label="Which scores are better",
+        choices=[(HIGHER, "higher ones"), (LOWER, "lower ones, as with an error rate")],
+        initial=HIGHER,
     )
     note = forms.CharField(
         label="Where the scores come from",

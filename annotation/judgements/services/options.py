@@ -82,7 +82,8 @@ class RatingOptions:
     """Everything about a file that it does not state itself."""
 
     shape: str = field(
-        default="", metadata=_words("What the file holds", "Recognised if left out.", choices=SHAPE_LABELS)
+        default="",
+        metadata=_words("What the file holds", "Leave it empty to have it recognised.", choices=SHAPE_LABELS),
     )
     columns: dict[str, str] = field(
         default_factory=dict,
