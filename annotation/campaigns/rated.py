@@ -59,6 +59,26 @@ def usual_of_outputs(campaigns: QuerySet[Campaign], systems: Collection[str]) ->
     return max(rated, key=lambda campaign: campaign.ratings.count(), default=None)
 
 
+def compares_systems(campaign: Campaign, systems: Collection[str] | None = None) -> bool:
+    """Return whether a campaign rates outputs of two of these systems, by default of any two, on the same item."""
+    sources = ResponseSource.objects.filter(kind=SourceKind.SYSTEM, response__unit_responses__unit__campaign=campaign)
+    theirs = sources if systems is None else sources.filter(system__name__in=systems)
+    by_item = theirs.order_by().values("item").annotate(n=Count("system", distinct=True))
+    return by_item.filter(n__gte=2).exists()
+
+
+def has_rated_outputs(campaigns: QuerySet[Campaign]) -> bool:
+    """Return whether one of the campaigns has ratings that a study can compare metrics with."""
+    return any(
+        cached(
+            f"compares-systems-{campaign.pk}-{campaign.design_hash}",
+            lambda campaign=campaign: compares_systems(campaign),  # type: ignore[misc]
+            RATED_SECONDS,
+        )
+        for campaign, _ in _with_ratings(campaigns)
+    )
+
+
 def kinds_rated(campaigns: Iterable[Campaign]) -> set[tuple[str, str]]:
     """Return the sources of what the campaigns rate: kind and system; outputs only if they rate nothing else."""
     sources = ResponseSource.objects.filter(response__unit_responses__unit__campaign__in=list(campaigns))

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotation.campaigns.rated import rated_by
+from annotation.campaigns.rated import compares_systems, has_rated_outputs, rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, JobState, RatingImport, Release, ResponseSource, SourceKind
@@ -30,7 +30,8 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     if campaign.writing:
         return [*_replace(campaign), _written(campaign), _records(campaign)]
     rated = rated_by(campaign)
-    ways: list[Callable[[Campaign], NextStep]] = [_results, _score, _study, _records]
+    can_study = compares_systems(campaign) or has_rated_outputs(campaign.dataset.campaigns.all())
+    ways: list[Callable[[Campaign], NextStep]] = [_results, _score, *([_study] if can_study else []), _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
     return [*_replace(campaign), *_judges(campaign), *(way(campaign) for way in ways)]

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation import models
-from annotation.campaigns.rated import rated_by
+from annotation.campaigns.rated import has_rated_outputs, rated_by
 from annotation.core.access import may_manage
 from annotation.core.numbers import card
 from annotation.models import CampaignState, JobState, Project, Purpose, Target
@@ -134,6 +134,7 @@ def counts_of(project: Project) -> Counts:
         runs=anything.score_runs.filter(done).count(),
         references=models.ResponseSource.objects.filter(item__dataset__project=project, system=None).exists(),
         studies=anything.studies.filter(done).count(),
+        rated_outputs=has_rated_outputs(project.campaigns.all()),
     )
 
 

@@ -28,6 +28,7 @@ class Counts(NamedTuple):
     runs: int
     references: bool  # of any data set
     studies: int
+    rated_outputs: bool  # ratings that a study can compare metrics with
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,19 @@ STEPS = (
         meanwhile="Then ask how far the metrics can be trusted, in a study.",
     ),
     Step(
-        lambda n: not n.studies and (bool(n.releases) or n.closed + n.complete > n.of_references),
+        lambda n: not n.studies and n.rated_outputs and (bool(n.releases) or n.closed + n.complete > n.of_references),
         "Ask how far the metrics can be trusted: compare them with the raters.",
         "Start a study",
         "correlations:study-create",
         job="study",
         meanwhile="It tells how far the metrics can be trusted.",
+    ),
+    Step(
+        lambda n: not n.studies and not n.rated_outputs and not n.open,
+        "Let raters judge the systems' outputs, too: a study then tells how far the metrics can be trusted.",
+        "Design a campaign",
+        "annotation:campaign-create",
+        may_import=True,
     ),
 )
 NARROWER = "More ratings make the intervals narrower."

@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.forms.forms import DeclarativeFieldsMetaclass
 
-from annotation.campaigns.rated import usual_of_outputs
+from annotation.campaigns.rated import compares_systems, rated_by, usual_of_outputs
 from annotation.core.forms import RefusableForm, offer_choices
 from annotation.models import Campaign, CampaignState, Criterion, Dataset, Rating, Release
 from annotation.rating.selectors.overlaps import overlaps
@@ -60,8 +60,9 @@ class StudyBaseForm(RefusableForm, metaclass=AbstractFormMeta):
         if not self.is_bound:
             self.initial["systems"] = [name for name in systems if name not in notes]
             others = dataset.campaigns.exclude(state=CampaignState.DRAFT).exclude(pk__in=weighing)
-            asked = [each.name for each in campaigns if each.pk == campaign and each.pk not in weighing]
-            self.initial["campaigns"] = asked or _usual_campaigns(campaigns, others, self.initial["systems"])
+            asked = [each for each in campaigns if each.pk == campaign and each.pk not in weighing]
+            ticked = [each.name for each in asked if rated_by(each).outputs]
+            self.initial["campaigns"] = ticked or _usual_campaigns(campaigns, others, self.initial["systems"])
 
     def _offer_criteria(self, campaigns: list[Campaign]) -> None:
         """Offer the criteria of all campaigns, with their scales; no choice if there is one."""
@@ -120,6 +121,7 @@ def _weighing(release: Release | None) -> set[int]:
 
 
 def _usual_campaigns(campaigns: list[Campaign], others: QuerySet[Campaign], systems: Collection[str]) -> list[str]:
-    """Return the campaign chosen at first, of ``others`` than those behind the weights; else the only one."""
-    usual = usual_of_outputs(others, systems)
-    return [usual.name] if usual else [campaign.name for campaign in campaigns if len(campaigns) == 1]
+    """Return the campaign chosen at first, of ``others`` than those behind the weights; else the only usable one."""
+    if usual := usual_of_outputs(others, systems):
+        return [usual.name]
+    return [each.name for each in campaigns if len(campaigns) == 1 and compares_systems(each, systems)]

@@ -1,6 +1,7 @@
 """Which differences of two systems a study's raters are certain of, by the one test of the campaigns' results."""
 
 from collections.abc import Collection
+from itertools import product
 
 from annotation.core.errors import AnnotationError
 from annotation.results.selectors.stored import read_results
@@ -21,8 +22,11 @@ def certain_pairs(study: Study) -> Pairs | None:
     verdicts = [verdict for verdict in results.criteria if verdict.criterion in counted]
     sides: dict[frozenset[str], list[tuple[str, bool]]] = {}
     for verdict in verdicts:
+        members = {system.name: system.same or [system.name] for system in verdict.systems}
         for pair in verdict.pairs:
-            sides.setdefault(frozenset((pair.first, pair.second)), []).append((pair.first, pair.is_certain))
+            # A study may name either of two systems whose outputs are the same; results have one entry for both.
+            for first, second in product(members[pair.first], members[pair.second]):
+                sides.setdefault(frozenset((first, second)), []).append((first, pair.is_certain))
     return {
         names
         for names, found in sides.items()

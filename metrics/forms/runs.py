@@ -19,6 +19,7 @@ from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import TRUE
 from metrics.selectors.catalogue import Entry, default_parameters, usual_metrics
 from metrics.selectors.corpus import plain_kinds, reference_counts
+from metrics.selectors.discouraged import bad_references_warning
 from metrics.selectors.explanations import Reading
 from metrics.selectors.models import model_choices
 from metrics.selectors.scripts import proposed_tokenizer
@@ -131,7 +132,13 @@ class TextsForm(RefusableForm):
     items = forms.ChoiceField(choices=ITEM_CHOICES, widget=forms.RadioSelect, initial="referenced")
 
     def __init__(
-        self, *args: Any, dataset: Dataset, release: Release | None = None, reads_references: bool = True, **kwargs: Any
+        self,
+        *args: Any,
+        dataset: Dataset,
+        release: Release | None = None,
+        reads_references: bool = True,
+        reads_weights: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.release = release
@@ -147,6 +154,8 @@ class TextsForm(RefusableForm):
             del self.fields["subset"]
         if release is None:
             del self.fields["items"]
+        elif reads_references and not reads_weights and (warning := bad_references_warning(release)):
+            self.fields["subset"].help_text = f"{self.fields['subset'].help_text}. {warning}"
 
     def texts(self) -> dict[str, Any]:
         """Return the arguments of services that choose texts."""
@@ -168,7 +177,8 @@ class ScoreRunForm(TextsForm):
         values: Mapping[str, str] | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(*args, dataset=dataset, release=release, reads_references=metric.needs_references, **kwargs)
+        reads = {"reads_references": metric.needs_references, "reads_weights": metric().needs_weights}
+        super().__init__(*args, dataset=dataset, release=release, **reads, **kwargs)
         self.metric = metric
         defaults = default_parameters(metric, proposed_tokenizer(dataset), plain=bool(self.reference_counts))
         self.names = {parameter.name: self._free_name(parameter.name) for parameter in metric.parameter_list()}

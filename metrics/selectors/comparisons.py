@@ -22,6 +22,7 @@ from metrics.selectors.arrays import iter_shards, run_arrays, run_replicates
 from metrics.selectors.runs import is_higher_better, run_metric
 
 MOST_IN_MATRIX = 14
+FEW_ITEMS = 50  # p where the 95% interval ends at 0 is 0.058 with so many, and more with fewer
 CACHE_SECONDS = 24 * 3600
 
 
@@ -43,6 +44,12 @@ class Pair:
     better: SystemScore
     worse: SystemScore
     test: PairOfSystems
+    n_items: int = 0  # that the test counts
+
+    @property
+    def has_few_items(self) -> bool:
+        """Return whether Student's t makes p visibly larger than the range suggests."""
+        return self.n_items < FEW_ITEMS
 
     @property
     def scores(self) -> tuple[SystemScore, SystemScore]:
@@ -119,10 +126,10 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
         return Comparisons(ordered, [], [(1, len(scores))] * len(scores), why_no_intervals(run))
     if len(scores) < 2:
         return Comparisons(ordered, [], [(1, 1)] * len(scores), "there is one system")
+    n_segments = max(score.n_segments for score in scores)
     if compares_shared_segments(run.report):
         tests = _on_shared_segments(run, higher_is_better=higher_is_better)
     else:
-        n_segments = max(score.n_segments for score in scores)
         tests = compare_systems(
             values,
             replicates,
@@ -131,7 +138,10 @@ def comparisons_of(run: ScoreRun) -> Comparisons:
             shared=shared_segments(run, run.report),
         )
     ranks = dict(zip((score.pk for score in scores), place_ranges(len(scores), tests), strict=True))
-    pairs = [Pair(scores[test.first], scores[test.second], test) for test in tests]
+    pairs = [
+        Pair(scores[test.first], scores[test.second], test, n_segments if test.segments is None else test.segments)
+        for test in tests
+    ]
     return Comparisons(
         ordered,
         pairs,

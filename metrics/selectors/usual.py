@@ -7,7 +7,7 @@ from typing import Any
 from annotation.core.prose import enumerated
 from annotation.models import Dataset
 from metrics.models import ScoreRun
-from metrics.scoring.registry import METRICS
+from metrics.scoring.registry import METRICS, get_metric
 from metrics.scoring.settings import SHARED, in_words, special_parameters
 from metrics.selectors.catalogue import default_parameters
 from metrics.selectors.models import model_parameters
@@ -48,7 +48,8 @@ class UsualSettings:
         if run.metric not in METRICS:
             return True
         usual = self.parameters(run.metric)
-        return all(run.parameters.get(name, value) == value for name, value in usual.items())
+        settled = get_metric(run.metric, **usual).parameters()  # as a run stores them: what was left open is decided
+        return all(run.parameters.get(name, settled[name]) == settled[name] for name in usual)
 
     def sentence(self, names: Iterable[str]) -> str:
         """Return these settings in words: the shared ones, and what is special to some of these metrics."""

@@ -87,8 +87,11 @@ def test_the_last_step_names_a_step_without_a_result(project: Project) -> None:
         runs=2,
         references=True,
         studies=0,
+        rated_outputs=True,
     )
     assert next_step(project, rated).action == "Start a study", "one of outputs needs no weights"
+    of_references = rated._replace(of_references=1, releases=1, rated_outputs=False)
+    assert next_step(project, of_references).text.startswith("Let raters judge the systems' outputs, too")
     without_weights = next_step(project, rated._replace(studies=1))
     assert without_weights.text.startswith("Every step has a result but Weigh, which needs ratings of references.")
     assert (without_weights.action, without_weights.other) == ("Read the studies", "Design another campaign")
@@ -272,10 +275,7 @@ def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) 
 def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:
     dataset = make_dataset(project, items=1)
     offers = {
-        Target.REFERENCES: [
-            *("Build weights", "See the results", "Score the systems"),
-            *("Start a study", "Records"),
-        ],
+        Target.REFERENCES: ["Build weights", "See the results", "Score the systems", "Records"],
         Target.OUTPUTS: ["See the results", "Score the systems", "Start a study", "Records"],
     }
     for target, expected in offers.items():

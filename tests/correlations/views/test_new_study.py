@@ -115,6 +115,12 @@ def test_the_way_from_a_campaign_ticks_that_campaign_though_another_is_newer(wor
     of_references = next(each for each in ways_on(world.reference_campaign) if each.action == "Start a study")
     assert client.get(of_references.url).context["form"].initial["campaigns"] == [newer.name]  # it weighs these
 
+    world.dataset.campaigns.exclude(pk=world.reference_campaign.pk).update(
+        state=CampaignState.DRAFT, closed_at=None, launched_at=None, design_hash=""
+    )
+    assert client.get(f"{url}?campaign={world.reference_campaign.pk}").context["form"].initial["campaigns"] == []
+    assert client.get(url).context["form"].initial["campaigns"] == [], "the only one rated no output of these systems"
+
 
 def way_to_a_study(world: World) -> str:
     return next(step.url for step in ways_on(world.output_campaign) if step.action == "Start a study")

@@ -10,7 +10,8 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from annotation.models import Response
+from annotation.models import Response, ResponseSource, System
+from annotation.results.selectors.stored import Read
 from annotation.results.selectors.verdicts import compute_results
 from correlations.charts.sweeps import AXES
 from correlations.models import Study
@@ -223,6 +224,24 @@ def test_a_pair_whose_difference_the_results_do_not_show_is_neither_agreed_nor_d
     assert len(page.context["pairs"]) == 3
     for pair, _, agree in page.context["pairs"]:
         assert (agree == "not certain") == (frozenset((pair.a, pair.b)) not in shown)
+
+
+def test_a_system_that_results_merge_with_another_of_the_same_outputs_keeps_its_certainty(
+    study: Study, monkeypatch
+) -> None:
+    campaigns = list(study.campaigns.all())
+    alias = System.objects.create(dataset=study.dataset, name="Parrot again")
+    for source in ResponseSource.objects.filter(system__name="Parrot"):
+        ResponseSource.objects.create(response=source.response, item=source.item, kind=source.kind, system=alias)
+    results = compute_results(campaigns)
+    (verdict, *_) = results.criteria
+    assert "Parrot = Parrot again" in {system.name for system in verdict.systems}
+    sure = replace(verdict, pairs=[replace(pair, adjusted=0.01) for pair in verdict.pairs])
+    read = Read(replace(results, criteria=[sure]), version="")
+    monkeypatch.setattr("correlations.selectors.rated_pairs.read_results", lambda *_: read)
+    twins = {frozenset((name, other)) for name in ("Parrot", "Parrot again") for other in ("Echo", "Quill")}
+    among_study = {pair for pair in certain_pairs(study) or () if "Human" not in pair}  # who said what Echo said
+    assert among_study == {*twins, frozenset(("Echo", "Quill"))}
 
 
 def test_a_study_that_reads_no_references_says_nothing_of_them(length_study: Study, viewer, as_user) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.scoring.registry import METRICS, get_metric
 from metrics.selectors.usual import UsualSettings
@@ -15,6 +16,15 @@ def test_shared_and_special_parameters_make_the_metric_of_one_click(plain: bool)
         shared = {parameter: value for parameter, value in usual.shared.items() if parameter in known}
         studied = get_metric(name, **(shared | usual.special_parameters(name)))
         assert studied == get_metric(name, **usual.parameters(name)), name
+
+
+def test_a_run_of_one_click_has_the_usual_settings_also_where_they_leave_something_open() -> None:
+    """ΔBLEU's formula decides its smoothing, which a run stores."""
+    usual = UsualSettings("13a", plain=False)
+    stored = get_metric("delta_bleu", **usual.parameters("delta_bleu")).parameters()
+    assert (usual.parameters("delta_bleu")["smoothing"], stored["smoothing"]) == (None, "none")
+    assert usual.are_those_of(ScoreRun(metric="delta_bleu", parameters=stored))
+    assert not usual.are_those_of(ScoreRun(metric="delta_bleu", parameters=stored | {"smoothing": "exp"}))
 
 
 def test_metrics_with_trained_models_keep_case_beside_lowercase_of_a_release() -> None:

@@ -85,8 +85,11 @@ def test_two_systems_named_in_the_address_are_compared(world, run: ScoreRun, vie
     client, url = as_user(viewer), address(run, "run-comparisons")
     query = {"a": world.systems["Quill"].pk, "b": world.systems["Echo"].pk}
 
-    pair = client.get(url, query).context["pair"]
+    page = client.get(url, query)
+    pair = page.context["pair"]
 
+    assert f"more cautious than the range: so few items ({pair.n_items})" in page.content.decode()
+    assert pair.n_items == len(world.items)
     assert (pair.better.system.name, pair.worse.system.name) == ("Echo", "Quill")
     assert client.get(url, query | {"b": query["a"]}).context["pair"] is None
     assert client.get(url, query | {"b": world.systems["Human"].pk}).status_code == 404

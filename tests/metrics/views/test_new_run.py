@@ -160,6 +160,19 @@ def test_only_the_chosen_metrics_parameters_are_shown(world: World, manager, as_
     assert set(form.fields) == parameters | {"systems", "subset", "items"}
 
 
+def test_metrics_without_weights_are_warned_of_references_that_an_output_should_not_match(world: World) -> None:
+    def beside(metric: str) -> str:
+        form = ScoreRunForm(metric=METRICS[metric], dataset=world.dataset, release=world.release)
+        return str(form.fields["subset"].help_text)
+
+    negative = {weight.response_id for weight in world.release.weights.all() if weight.weight < 0}
+    assert f"“all” has {len(negative)} references of negative weight: metrics that read no weights" in beside("chrf")
+    assert "reward" not in beside("delta_bleu"), "it punishes such matches"
+    other = world.release.weights.filter(weight__gt=0)[0]
+    ResponseSource.objects.create(response=other.response, item=other.item, kind=SourceKind.RANDOM)
+    assert f"“all” has {len(negative) + 1} references that are random or of negative weight:" in beside("bleu")
+
+
 def test_a_value_out_of_range_is_named_beside_its_field(world: World, manager, as_user) -> None:
     data = {"metric": "bleu", "release": world.release.pk, "max_order": 9, "subset": "all"}
 
