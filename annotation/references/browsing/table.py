@@ -2,8 +2,8 @@
 
 The layout is that of Galley et al. 2015 ("deltaBLEU: A Discriminative Metric for Generation Tasks with Intrinsically
 Diverse Targets"), Table 1: the original first and boxed, then the other references, best first, each after the context
-and message that it was mined from, in italics; weights with two decimals
-here, as elsewhere in the product.
+and message that it was mined from, in italics. Weights have two
+decimals, as on every page.
 """
 
 from collections.abc import Callable, Iterable, Iterator
