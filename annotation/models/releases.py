@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.models.accounts import SURVIVES_USER, Project
 from annotation.models.campaigns import Campaign
-from annotation.models.datasets import Dataset, Item, Response
+from annotation.models.datasets import Dataset, Item, Response, SourceKind
 from annotation.models.jobs import Job, JobState
 
 
@@ -38,6 +38,20 @@ class ReferenceSet(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def source_words(self) -> list[str]:
+        """Return where the references come from: kinds of source in words, names of systems."""
+        return _in_words(self.source_kinds, self.source_systems)
+
+    @property
+    def original_words(self) -> list[str]:
+        """Return whose response is the item's original, in the same words."""
+        return _in_words(self.original_kinds, self.original_systems)
+
+
+def _in_words(kinds: list[str], systems: list[str]) -> list[str]:
+    return [*(str(SourceKind(kind).label) for kind in kinds), *systems]
 
 
 IMPORTED = "imported"  # the method of weights that were made elsewhere; their judgements are not stored

@@ -18,7 +18,7 @@ from annotation.overview.closing import replace_text, replace_url
 from annotation.overview.registry import Finding, Need, Running, register
 from annotation.quality.selectors.amendments import slot_counts
 from annotation.quality.selectors.decisions import replaceable
-from annotation.quality.selectors.monitoring.live import campaign_statistics, is_large, pace
+from annotation.quality.selectors.monitoring.live import active_raters, campaign_statistics, is_large, pace
 from annotation.quality.selectors.monitoring.statistics import Statistics
 from annotation.quality.selectors.raters import moment
 from annotation.quality.selectors.suspects import suspects
@@ -68,12 +68,14 @@ def _at_work(campaign: Campaign) -> AtWork:
 
 def running_campaigns(project: Project) -> Iterator[Running]:
     for campaign, at, url, done, planned, left, left_out in at_work(project):
-        rest = pace(campaign, planned - done)
+        rest = pace(campaign, planned - done, active_raters(campaign))
         note = "paused" if campaign.state == CampaignState.PAUSED else "no ratings in the last hour"
         if rest:
             note = f"{rest.per_hour:,.0f} items per hour"
             if rest.is_extrapolated:
                 note += f", {rest.rests_on}"
+            if rest.is_idle and planned > done:
+                note += ", no rater is active now"
         if left_out:
             note = f"{left_out:,} of excluded raters {'does' if left_out == 1 else 'do'} not count, {note}"
         end = rest.end if rest and left and left.can_end else None

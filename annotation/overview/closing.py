@@ -108,7 +108,8 @@ def _score(campaign: Campaign) -> NextStep:
     release = done.order_by("-finished_at").first()
     query = {"release": release.pk} if release else {"dataset": campaign.dataset_id}
     read = f"metrics read the weights of {release}" if release else "metrics score every system of the data set"
-    text = f"In a score run {read}; the raters' means stand beside them."
+    beside = "; the raters' means stand beside them" if rated_by(campaign).outputs else ""
+    text = f"In a score run {read}{beside}."
     return NextStep(
         text, "Score the systems", f"{reverse('metrics:run-create', args=[campaign.project.slug])}?{urlencode(query)}"
     )

@@ -121,6 +121,7 @@ def _bootstrap_ends(
     confidence: float,
 ) -> tuple[float, float]:
     """Return the interval from resampled responses: Student's on Fisher's z; NaN where alpha is 1."""
+    rated = rated[np.lexsort(rated.T)]  # so that the order of the responses does not change the interval
     draws = rng.multinomial(len(rated), np.full(len(rated), 1 / len(rated)), size=n_bootstrap).astype(np.float64)
     if level == "interval":
         alphas = _interval_alphas(values, rated, draws)

@@ -23,7 +23,7 @@
   }
 
   /* Scroll as little as needed until the question is in sight between the bars, with the text it is about if there is room. */
-  function bring(question) {
+  function bring(question, behavior = "auto") {
     const box = question.getBoundingClientRect();
     const text = question.closest("[data-turn]")?.querySelector(".turn") ?? question.closest("[data-response]")?.querySelector("blockquote");
     const stays = text && getComputedStyle(text).position === "sticky"; // then it is right above the question, wherever that is
@@ -34,7 +34,16 @@
     const head = !text ? 0 : stays ? text.offsetHeight : box.top - text.getBoundingClientRect().top;
     const top = box.top - (head + box.height <= below - above || stays ? head : 0);
     const by = box.bottom > below ? Math.min(box.bottom - below, top - above) : Math.min(top - above, 0);
-    if (by) window.scrollBy(0, by);
+    if (by) window.scrollBy({ top: by, behavior });
+  }
+
+  /* A question that begins in sight is shown whole: its last labels do not hide under Send. */
+  function showWhole(question, behavior) {
+    const send = rater.form()?.querySelector(".rater-actions");
+    if (!question || !send) return;
+    const { top, bottom } = question.getBoundingClientRect();
+    const edge = innerHeight - send.offsetHeight;
+    if (getComputedStyle(send).position === "sticky" && top < edge && bottom > edge) bring(question, behavior);
   }
 
   function bottomWhenStuck(bar) {
@@ -217,7 +226,9 @@
     rater.remember();
     const question = event.target.closest("[data-question]");
     const isChoice = event.target.matches("input[type=radio]");
-    if (isChoice && question && rater.isAnswered(question) && matchMedia("(hover: none)").matches && rater.missing()) markNext(question);
+    if (!isChoice || !question) return;
+    if (rater.isAnswered(question) && matchMedia("(hover: none)").matches && rater.missing()) markNext(question);
+    else showWhole(question);
   });
   document.addEventListener("focusin", (event) => {
     const question = event.target.closest("[data-question]");
@@ -304,11 +315,15 @@
     rater.recall();
     for (const slider of document.querySelectorAll("[data-slider]")) settle(slider);
     showLastMessage();
-    document.fonts?.ready.then(showLastMessage); // with its typeface the conversation may be longer
+    document.fonts?.ready.then(() => { // with its typeface the conversation may be longer
+      showLastMessage();
+      showWhole(current, "instant");
+    });
     rater.refresh();
     countDown();
     const questions = rater.questions();
     mark(questions.find((question) => !rater.isAnswered(question)) ?? questions[0], { scroll: false });
+    showWhole(current, "instant");
   }
 
   rater.goTo = goTo;

@@ -350,6 +350,12 @@ def test_on_a_small_phone_both_texts_and_their_scales_are_in_reach(live_server, 
     )
     assert len(ends) == 2
     assert max(ends) <= page.locator("#rating .rater-actions").bounding_box()["y"]
+    Item.objects.update(
+        message="I think of moving to a smaller town near the coast. What would you do in my place? " * 4
+    )
+    page.reload()
+    marked = page.locator(".scale.is-current").bounding_box()  # begins in sight: its last label is not under Send
+    assert marked["y"] + marked["height"] <= page.locator("#rating .rater-actions").bounding_box()["y"]
     edges = page.locator(".scale-points").first.bounding_box()
     assert edges["x"] >= 16  # within the text's margin
     assert edges["x"] + edges["width"] <= 344

@@ -169,11 +169,14 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
                 plan += ", as those of excluded raters do not count"
         if n.n_more:
             plan += f", {n.n_more:,} have more than planned"
-        activity = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
+        is_closed = monitor.campaign.state == CampaignState.CLOSED
+        now = f"{monitor.raters_active:,} active now, {counted(monitor.slots_leased, 'open item')}"
+        activity = "the campaign is closed" if is_closed else now
         if monitor.campaign.imported:
             plan, activity = _times_each(n), "imported"
         elif monitor.raters_joined != n.n_raters:
-            activity = f"whose ratings count, of {monitor.raters_joined:,} who joined; {activity}"
+            joined = f"whose ratings count, of {monitor.raters_joined:,} who joined"
+            activity = joined if is_closed else f"{joined}; {activity}"
         cards = [
             card("Counted ratings", n.n_ratings, f"in {counted(n.n_answers, 'answer')}"),
             card("Responses judged", n.n_responses, plan),

@@ -61,9 +61,9 @@ _LAPSED = """
 """
 
 # The rule of annotation.allocation.handout: fewest filled (done or held) first, then none of the systems to avoid, then
-# the rater's order. A unit that lapsed on this rater comes back after all others, and so does one that the rater
-# skipped before asking for the skipped ones; a unit that the rater submitted or has skipped since does not, nor does
-# one that shows a text that the rater wrote.
+# the rater's order. A unit that lapsed on this rater, or that the rater left, comes back after all others, and so does
+# one that the rater skipped before asking for the skipped ones; a unit that the rater submitted or has skipped since
+# does not, nor does one that shows a text that the rater wrote.
 # Rows are compared whole so that only the index unit_by_fill can serve the window.
 _TAKE = """
     WITH mine AS (
@@ -224,6 +224,18 @@ def unit_return(*, presentation: models.Presentation) -> bool:
             return False
         models.Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": models.SlotState.RETURNED})
     return bool(shown.update(outcome=models.PresentationOutcome.RETURNED, ended_at=Now()))
+
+
+@transaction.atomic
+def unit_leave(*, presentation: models.Presentation) -> None:
+    """Free the unit on the screen of a rater who leaves. As after a lapse, it may come back; a check stays theirs."""
+    standing_lock(campaign=presentation.campaign, rater=presentation.rater)
+    if presentation.slot_id is None:
+        return
+    slot = models.Slot.objects.select_for_update(no_key=True).get(pk=presentation.slot_id)
+    if slot.state == models.SlotState.LEASED and slot.token == presentation.token:
+        models.Slot.objects.filter(pk=slot.pk).update(**{**FREED, "state": models.SlotState.RETURNED})
+        _end_shown([slot.pk])
 
 
 @transaction.atomic

@@ -30,7 +30,7 @@ from annotation.rating.selectors.questions import questions_are_due
 from annotation.rating.selectors.screens import criteria_of, screen, training_position
 from annotation.rating.selectors.shown import Screen
 from annotation.rating.services.answers import Field, Written
-from annotation.rating.services.handout import skips_offer, unit_begin, unit_request, unit_return
+from annotation.rating.services.handout import skips_offer, unit_begin, unit_leave, unit_request, unit_return
 from annotation.rating.services.qualification import TestResult, Wrong, wrong_answers
 from annotation.rating.services.ratings import (
     NOT_YOURS,
@@ -287,12 +287,13 @@ def rater_draft(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 @rater_view
 def rater_return(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Return the item, and go on to another or, with ``stop``, to the last page."""
+    """Skip the item and go on to another, or with ``stop`` leave it, which is no skip, and go to the last page."""
     rater = participation_or_404(request, campaign).rater
-    skipped = unit_return(presentation=presentation_or_404(campaign, rater, request.POST.get("token", "")))
+    presentation = presentation_or_404(campaign, rater, request.POST.get("token", ""))
     if "stop" in request.POST:
+        unit_leave(presentation=presentation)
         return go(request, f"{address(campaign, 'finish')}?stopped=1")
-    if skipped:
+    if unit_return(presentation=presentation):
         messages.info(request, _("Skipped. A skipped item does not count; you can rate it at the end."))
     return go(request, address(campaign, "work"))
 

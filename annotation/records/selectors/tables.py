@@ -170,7 +170,11 @@ PRESENTATIONS = Table(
         Column("shown_at", "time", "When it was handed out, by the database's clock, UTC."),
         Column("ended_at", "time", "When it was answered, returned or lapsed, UTC."),
         Column("seconds", "number", "From shown to ended, in seconds.", SECONDS.format("t")),
-        Column("outcome", "text", "shown, submitted, late, returned, lapsed, replaced or imported."),
+        Column(
+            "outcome",
+            "text",
+            "shown, submitted, late, returned (skipped), lapsed (left or run out), replaced or imported.",
+        ),
         Column("source_row", "whole", SOURCE_ROW.meaning),
     ),
     """annotation_presentation t

@@ -2,11 +2,14 @@
 
 The layout is that of Galley et al. 2015 ("deltaBLEU: A Discriminative Metric for Generation Tasks with Intrinsically
 Diverse Targets"), Table 1: the original first and boxed, then the other references, best first, each after the context
-and message that it was mined from, in italics; weights with one decimal.
+and message that it was mined from, in italics. Weights have two
+decimals, as on every page.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
+
+from django.template.defaultfilters import floatformat
 
 from annotation.core.markdown import plain
 from annotation.core.one_line import one_line
@@ -24,10 +27,10 @@ class TableRow(NamedTuple):
 
     @property
     def score(self) -> str:
-        """Return the weight with one decimal, as the paper prints it; never −0.0."""
+        """Return the weight with two decimals, a half away from zero as in its badge; never −0.00."""
         if self.weight is None:
             return ""
-        text = f"{abs(self.weight):.1f}"
+        text = floatformat(abs(self.weight), "2u")
         return f"{MINUS}{text}" if self.weight < 0 and float(text) else text
 
 

@@ -20,7 +20,6 @@ from annotation.datasets.views.imports import again_initial
 from annotation.models import ReferenceSet, Role, WeightsImport
 from annotation.projects.services.editing import columns_of, version_of
 from annotation.references import tasks
-from annotation.references.browsing.selectors.references import source_names
 from annotation.references.releases.forms import (
     AddCampaignForm,
     ReferenceSetEditForm,
@@ -199,8 +198,6 @@ def _render_set(
         "project": request.project,
         "reference_set": reference_set,
         "campaigns": reference_set.campaigns.order_by("id"),
-        "sources": source_names(reference_set),
-        "originals": [*reference_set.original_kinds, *reference_set.original_systems],
         "releases": releases(reference_set),
         "form": form,
         "add_form": add_form or AddCampaignForm(reference_set=reference_set),

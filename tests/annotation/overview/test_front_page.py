@@ -287,6 +287,7 @@ def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project
         page = as_user(manager).get(address).content.decode().partition("What next?")[2].partition("</section>")[0]
         links = re.findall(r'class="btn [^"]+" href="([^"]+)">([^<]+)</a>', page)
         assert [label for _, label in links] == expected
+        assert ("means stand beside them" in page) == (target == Target.OUTPUTS)
         for link, _ in links:
             assert as_user(manager).get(link.replace("&amp;", "&")).status_code == 200, link
         if target == Target.REFERENCES:

@@ -43,6 +43,12 @@ def test_the_interval_of_alpha_comes_from_resampled_responses(level):
     result = krippendorff_alpha(table, level=level, n_bootstrap=60, rng=np.random.default_rng(5))
     pairable = KRIPPENDORFF[:, (~np.isnan(KRIPPENDORFF)).sum(axis=0) >= 2]
     n = pairable.shape[1]
+    # Responses are drawn in the order of how often they have each value, whatever their order in the table.
+    pairable = pairable[:, np.lexsort([(pairable == value).sum(axis=0) for value in range(1, 6)])]
+    turned = krippendorff_alpha(
+        table_of(KRIPPENDORFF[:, ::-1]), level=level, n_bootstrap=60, rng=np.random.default_rng(5)
+    )
+    assert [turned.low, turned.high] == pytest.approx([result.low, result.high], abs=1e-12)
     draws = np.random.default_rng(5).multinomial(n, np.full(n, 1 / n), size=60)
     alphas = [krippendorff.alpha(np.repeat(pairable, times, axis=1), level_of_measurement=level) for times in draws]
     error = np.std(alphas, ddof=1) * np.sqrt(n / (n - 1)) / (1 - result.alpha**2)

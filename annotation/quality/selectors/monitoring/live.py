@@ -40,11 +40,12 @@ SNAPSHOT_SECONDS = 60  # a worker computes a campaign's statistics at most this 
 
 @dataclass(frozen=True)
 class Pace:
-    """Items answered in the last hour, and when the rest will be done at that pace."""
+    """Items answered in the last hour, and when the rest will be done at that pace; None without an active rater."""
 
     screens: int
     hours: float
     end: datetime | None
+    is_idle: bool  # the campaign is running, and no rater is active
 
     @property
     def per_hour(self) -> float:
@@ -224,7 +225,8 @@ def _busy(campaign: Campaign, left: int, *, large: bool) -> tuple[int, Pace | No
     """Return the raters at work and the pace; cached for large campaigns, since both read the last hour's ratings."""
 
     def count() -> tuple[int, Pace | None]:
-        return _active_raters(campaign), pace(campaign, left)
+        active = active_raters(campaign)
+        return active, pace(campaign, left, active)
 
     key = f"campaign-busy-{campaign.pk}-{campaign.state}"
     return (large and cache.get_or_set(key, count, BUSY_SECONDS)) or count()
@@ -238,7 +240,7 @@ def _left(campaign: Campaign, n_slots: int, n_planned: int, *, large: bool) -> U
     return cache.get_or_set(key, lambda: unfilled(campaign, n_slots), BUSY_SECONDS)
 
 
-def _active_raters(campaign: Campaign) -> int:
+def active_raters(campaign: Campaign) -> int:
     """Count raters who hold a unit or sent one within the last minutes."""
     recent = Now() - timedelta(minutes=ACTIVE_MINUTES)
     holding = Slot.objects.filter(campaign=campaign, state=SlotState.LEASED, expires_at__gt=Now())
@@ -246,8 +248,11 @@ def _active_raters(campaign: Campaign) -> int:
     return holding.values_list("rater_id").union(sent.values_list("rater_id")).count()
 
 
-def pace(campaign: Campaign, left: int) -> Pace | None:
-    """Return the pace of the last hour's ratings, which have an index; None without any."""
+def pace(campaign: Campaign, left: int, active: int) -> Pace | None:
+    """Return the pace of the last hour's ratings, which have an index; None without any.
+
+    While no rater is ``active``, the end moves on with the clock, so none is given.
+    """
     if campaign.launched_at is None:
         return None
     since = timezone.now() - timedelta(hours=PACE_HOURS)
@@ -258,8 +263,9 @@ def pace(campaign: Campaign, left: int) -> Pace | None:
         return None
     running = campaign.state == CampaignState.RUNNING
     hours_left = max(left, 0) * hours / screens
-    end = timezone.now() + timedelta(hours=hours_left) if running and hours_left < 24 * 365 * 10 else None
-    return Pace(screens, hours, end)
+    is_near = hours_left < 24 * 365 * 10
+    end = timezone.now() + timedelta(hours=hours_left) if running and active and is_near else None
+    return Pace(screens, hours, end, is_idle=running and not active)
 
 
 def _spend(campaign: Campaign, statistics: Statistics | None, slots: SlotCounts) -> Spend | None:

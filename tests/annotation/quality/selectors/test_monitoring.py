@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.models import CampaignSnapshot, Participation, Rater
 from annotation.quality.selectors.monitoring import live
 from annotation.quality.selectors.monitoring.live import campaign_monitor
+from annotation.quality.selectors.monitoring.live import pace as forecast_pace
 from annotation.quality.selectors.monitoring.statistics import Statistics, compute_statistics
 from annotation.quality.selectors.monitoring.stored import plain, revived
 from annotation.quality.selectors.raters import moment
@@ -288,3 +289,6 @@ def test_the_expected_end_follows_from_the_pace_of_the_last_hour(dataset):
     assert early.rests_on == "extrapolated from 4 items in 6 minutes"
     hours_left = (pace.end - timezone.now()).total_seconds() / 3600
     assert hours_left == pytest.approx(8 / 4, abs=0.02)  # four units of three places, one of each filled
+    assert not pace.is_idle
+    idle = forecast_pace(campaign, 8, active=0)
+    assert (idle.per_hour, idle.end, idle.is_idle) == (pytest.approx(40, rel=0.01), None, True)

@@ -67,11 +67,13 @@ def test_a_closed_campaign_says_how_sure_its_ratings_are_and_not_how_many_more_t
     for rater, value in (("ann", 3), ("bob", 4)):
         rate(campaign, rater, response, value)
     address = page(campaign, "campaign-monitor-fragment")
-    assert "Enough ratings?" in as_user(viewer).get(address).content.decode()
+    text = as_user(viewer).get(address).content.decode()
+    assert "Enough ratings?" in text
+    assert "2 active now" in text
     Campaign.objects.filter(pk=campaign.pk).update(state="closed", closed_at=timezone.now())
     text = as_user(viewer).get(address).content.decode()
     assert "The campaign is closed." in text
-    for word in ("Enough ratings?", "More ratings", "still need ratings", "copy this one"):
+    for word in ("Enough ratings?", "More ratings", "still need ratings", "copy this one", "active now"):
         assert word not in text, word
 
 

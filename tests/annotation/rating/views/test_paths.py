@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
+from annotation.campaigns.selectors import slots_unfilled, unfilled
 from annotation.campaigns.services.lifecycle import campaign_close
 from annotation.models import (
     AnswerDraft,
@@ -22,11 +23,14 @@ from annotation.models import (
     Rater,
     RaterIdentity,
     Rating,
+    Slot,
+    SlotState,
     Stage,
     Unit,
     User,
 )
 from annotation.rating.selectors.endings import Ending, stay_of
+from annotation.rating.selectors.handout import skips_of
 from annotation.rating.services.ratings import LONGEST_DRAFT
 from annotation.rating.views import work
 from tests.annotation.worlds import rating_screens
@@ -353,16 +357,31 @@ def test_a_final_failure_ends_with_thanks_and_without_a_code(project: Project) -
 # --- Leaving ----------------------------------------------------------------------------------------------------------
 
 
-def test_stopping_returns_the_item_and_the_rater_can_go_on_later(campaign: Campaign) -> None:
+def test_leaving_frees_the_item_skips_nothing_and_the_rater_can_go_on_later(campaign: Campaign) -> None:
     client = joined(campaign)
-    client.get(url("work", campaign))
-    response = client.post(url("return", campaign), {"token": str(latest().token), "stop": "1"})
-    assert response.headers["Location"] == f"{url('finish', campaign)}?stopped=1"
-    assert latest().outcome == PresentationOutcome.RETURNED
+    left = re.search(r"up to \d+ left", client.get(url("work", campaign)).content.decode())
+    assert left
+    presentation = latest()
+    for _ in range(2):
+        response = client.post(url("return", campaign), {"token": str(presentation.token), "stop": "1"})
+        assert response.headers["Location"] == f"{url('finish', campaign)}?stopped=1"
+    presentation.refresh_from_db()
+    assert presentation.outcome == PresentationOutcome.LAPSED
+    assert Slot.objects.get(pk=presentation.slot_id).state == SlotState.RETURNED
     page = client.get(response.headers["Location"]).content.decode()
     assert "Thank you!" in page
     assert "Go on rating" in page
-    assert client.get(url("work", campaign)).status_code == 200
+    assert "You skipped" not in page
+    assert left[0] in client.get(url("work", campaign)).content.decode()
+    assert skips_of(campaign=campaign, rater=presentation.rater).total == 0
+    waiting = unfilled(campaign, slots_unfilled(campaign))
+    assert waiting
+    assert waiting.skipped == 0
+    assert Unit.objects.count() > 1
+    for _ in range(Unit.objects.count() - 1):
+        assert latest().unit_id != presentation.unit_id  # the unit that was left comes last
+        answer(client, campaign)
+    assert latest().unit_id == presentation.unit_id
 
 
 def test_the_code_is_shown_after_the_minimum_number_of_items(project: Project) -> None:

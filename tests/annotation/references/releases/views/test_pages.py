@@ -307,7 +307,8 @@ def test_weights_are_imported_or_every_bad_row_is_shown(reference_set, dataset, 
     assert "no reference of this release has an interval" in release_page
     assert "include 0" not in release_page
     for name in ("reference-set-detail", "reference-set-list"):
-        assert client.get(page(name, *(["theirs"] if name.endswith("detail") else []))).status_code == 200
+        shown = client.get(page(name, *(["theirs"] if name.endswith("detail") else []))).content.decode()
+        assert "Written by a person" in shown
     assert client.get(page("reference-set-import"), {"dataset": "nowhere"}).status_code == 404
 
 
