@@ -11,6 +11,8 @@ from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTabl
 
 Level = Literal["nominal", "ordinal", "interval"]
 
+RESAMPLES = 300  # for the interval of alpha on a campaign's page and in a release: the same ratings, the same interval
+
 
 @dataclass(frozen=True)
 class AlphaResult:

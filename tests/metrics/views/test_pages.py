@@ -345,6 +345,10 @@ def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun
         )
     page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=bleu").content.decode()
     assert f'href="?metric=bleu&amp;before={ScoreRun.objects.latest("pk").group_id}#runs"' in page
+    systems, release = world.hypotheses, world.release
+    score_run_create(project=world.project, release=release, systems=systems, metric="length", parameters={}, by=None)
+    page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=length").content.decode()
+    assert f'none <span class="run-release">; items of {release}</span>' in " ".join(page.split())
 
 
 def test_the_matches_of_a_segment_can_be_downloaded(world: World, run: ScoreRun, viewer, as_user) -> None:

@@ -30,13 +30,12 @@ from annotation.rating.selectors.ratings import (
     scale_values,
     turn_columns,
 )
-from annotation.weighting.agreement import AlphaResult, IccResult, icc, krippendorff_alpha
+from annotation.weighting.agreement import RESAMPLES, AlphaResult, IccResult, icc, krippendorff_alpha
 from annotation.weighting.groups import codes_of
 from annotation.weighting.kappa import PairwiseKappaResult, pairwise_weighted_kappa
 from annotation.weighting.sequence import DriftResult, Stretch, drift, sequence_positions, stretches
 from annotation.weighting.table import RatingTable
 
-RESAMPLES = 300
 MOST_VALUES = 1000  # that alpha tells apart; a slider without steps has more, which are rounded
 MOST_ITEMS = 100  # over which drift along the sequence is shown: the change over one is too small to read
 LEAST_ITEMS = 10  # in the longest sequence, for that drift

@@ -15,10 +15,9 @@ from annotation.rating.selectors.ratings import JudgementTable
 from annotation.recruitment.providers import PROVIDERS
 from annotation.references.releases.selectors.releases import release_campaigns
 from annotation.seeds.selectors import ROUNDING
-from annotation.weighting.agreement import Level, icc, krippendorff_alpha
+from annotation.weighting.agreement import RESAMPLES, Level, icc, krippendorff_alpha
 from annotation.weighting.table import RatingTable
 
-RESAMPLES = 200  # as the live monitor's
 MOST_LEVELS = 25  # with more distinct values, alpha is computed on differences
 
 

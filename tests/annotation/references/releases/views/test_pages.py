@@ -9,7 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from annotation.models import Release, WeightsImport
+from annotation.quality.selectors.monitoring.live import campaign_statistics
+from annotation.quality.selectors.raters import moment
 from annotation.references.releases.files.kinds import FILES
+from annotation.references.releases.selectors.facts import release_agreement
 from annotation.references.releases.services.imports import (
     ImportOptions,
     release_import,
@@ -143,6 +146,13 @@ def test_only_a_later_release_is_described_as_changed_since(releases, viewer, as
     build(other_set)
     across_sets = client.get(page("release-compare", "both", 2), {"with": "other/v1"}).content.decode()
     assert "How it differs from Other v1" in across_sets
+
+
+def test_a_campaign_and_its_release_give_one_interval_of_alpha(reference_set):
+    campaign = reference_set.campaigns.get()
+    statistics, _ = campaign_statistics(campaign, moment(campaign))
+    alpha, built = statistics.criteria[0].alpha, release_agreement(build(reference_set))
+    assert (built.alpha, built.alpha_low, built.alpha_high) == pytest.approx((alpha.alpha, alpha.low, alpha.high))
 
 
 def test_lists_of_sets_show_that_the_newest_release_is_deprecated(releases, manager, as_user):
