@@ -9,8 +9,8 @@ BIN := $(VENV)/bin
 HOST = 127.0.0.1
 PORT ?= 8000
 TESTS ?= tests
-# Two more than there are cores: tests also wait, for browsers, workers and the database.
-PYTEST_WORKERS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 2)")
+# Three more than there are cores: tests also wait, for browsers, workers and the database.
+PYTEST_WORKERS ?= $(shell $(PYTHON) -c "import os; print(len(os.sched_getaffinity(0)) + 3)")
 FUZZ_FILES ?= 10000
 FUZZ_IMPORTS ?= 2000
 FUZZ_REQUESTS ?= 20000

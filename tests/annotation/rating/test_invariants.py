@@ -44,7 +44,7 @@ from annotation.quality.services.operations import (
     system_resume,
     system_stop,
 )
-from annotation.rating.services.handout import slots_sweep, standing_lock, unit_request, unit_return
+from annotation.rating.services.handout import slots_sweep, standing_lock, unit_leave, unit_request, unit_return
 from annotation.rating.services.ratings import SubmissionRefused, ratings_submit
 from tests.annotation.worlds.campaigns import add_response, join, make_campaign, make_dataset
 
@@ -175,6 +175,12 @@ class Walk(RuleBasedStateMachine):
         presentation = self.some(pick)
         if presentation is not None:
             unit_return(presentation=presentation)
+
+    @rule(pick=INDEX)
+    def leave(self, pick: int) -> None:
+        presentation = self.some(pick)
+        if presentation is not None:
+            unit_leave(presentation=presentation)
 
     @rule()
     def leases_run_out(self) -> None:
