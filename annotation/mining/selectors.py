@@ -35,6 +35,7 @@ from annotation.models import (
 )
 
 PAGE_SIZE = 10
+FIRST_CANDIDATES = 3  # of a seed; a page folds the others
 OPEN_INDEXES = 4
 LISTED = 100
 
@@ -260,6 +261,15 @@ class MinedItem:
     candidates: list[MinedCandidate] = field(default_factory=list)
     kept: int = 0
     all: int = 0
+
+    @property
+    def first_candidates(self) -> list[MinedCandidate]:
+        return self.candidates[:FIRST_CANDIDATES]
+
+    @property
+    def more_candidates(self) -> list[MinedCandidate]:
+        """Return those that a page folds."""
+        return self.candidates[FIRST_CANDIDATES:]
 
 
 @dataclass

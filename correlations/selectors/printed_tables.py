@@ -212,7 +212,7 @@ def stand_in_grid(result: StudyResult) -> Grid:
                 number(None if margin is None else margin.winning_rate),
                 number(worth.stand_in.advantage),
                 number(worth.same_rating.advantage),
-                number(each.lead),
+                number(each.lead) + (f" ({number(each.fitted.lead)})" if each.fitted else ""),
                 UNDEFINED if each.lead is None else p_value(each.lead_p),
                 saved_in_words(worth.saved),
             )
@@ -223,7 +223,8 @@ def stand_in_grid(result: StudyResult) -> Grid:
         f"{number(MARGINS[IN_PLACE_OF], 2)}): it passes with a winning rate of 0.5 or more, and stands in if enough "
         "raters are tested and it shows more than one and the same rating for every output would. Advantage: share of "
         "outputs on which it is as close to the other raters as the rater is; one rating: the same for that rating; "
-        "lead: how much more often over outputs, with the one-sided p that this is no more than ε, after Holm. Ratings "
+        "lead: on how many more outputs it is closer than that rating, in brackets if its scores are fitted as a "
+        "metric’s are, with the one-sided p that this is no more than ε, after Holm. Ratings "
         "saved by its scores, for equally sure means of systems."
     )
     return Grid("stand-in", caption, columns, tuple(rows), _reasons(reasons))

@@ -246,7 +246,7 @@ def _advice(report: StandInReport) -> str:
         return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
         "What would help: a judge that is closer to the raters, or raters who agree more, since one rating for all is "
-        "then farther from each of them. More outputs of the same kind would hardly change the answer."
+        "then farther from each of them."
     )
 
 

@@ -65,6 +65,12 @@ def lead(board: Leaderboard) -> str:
     sets = _by_items(metrics)
     most = max(sets, key=len)
     verdict = _majority(most, is_short=True)
+    others = [column for of_set in sets if of_set is not most for column in of_set]
+    if len(others) == 1:
+        sure = "for certain" if replace(others[0], apart=[]).is_sure else "not for certain"
+        verdict = (
+            f"{verdict.removesuffix('.')}; {others[0].name} puts {enumerated(others[0].best, NAMED)} first, {sure}."
+        )
     if len(sets) > 1:
         return f"Over {most[0].items.words}: {_small(verdict)}"
     smoothed = [column.name for column in board.columns if column.unmatched and not column.is_human]

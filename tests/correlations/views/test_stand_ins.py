@@ -170,7 +170,7 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
     ]
     assert "its lead over that rating is 0.06, not shown to be more than the margin of 0.10" in answers[0].why
     assert [each.next_step for each in answers] == [IMPORT, RATE, SCORES, IMPORT]  # more ratings help a lead above ε
-    assert "More outputs of the same kind would hardly change the answer" in answers[0].advice
+    assert "What would help: a judge that is closer to the raters" in answers[0].advice
     assert "could be shown" in answers[1].advice
 
 
