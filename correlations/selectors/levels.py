@@ -8,6 +8,7 @@ from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted, decimals
 from annotation.core.prose import enumerated
 from correlations.charts.systems import system_scatter
+from correlations.results.common import Ends
 from correlations.results.levels import (
     BY_LINE,
     BY_RANGE,
@@ -20,6 +21,7 @@ from correlations.results.levels import (
     SystemLevel,
 )
 from correlations.results.study import StudyResult, StudyRow
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.reports import reads_references, references_in_words
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import p_text
@@ -59,6 +61,13 @@ class RowOfLevels:
     row: StudyRow
     index: int
     levels: RowLevels
+    may_have_seen: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
+
+    @property
+    def with_other_systems(self) -> Ends | None:
+        """Return between which values it may lie with other systems: the ends of both intervals that are over these."""
+        drawn = [ends for ends in (self.lead.over_systems, self.lead.over_items_and_systems) if ends is not None]
+        return (min(low for low, _ in drawn), max(high for _, high in drawn)) if drawn else None
 
     @property
     def name(self) -> str:
@@ -140,20 +149,21 @@ class LevelsReport:
             return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
         if best.lead.p > SIGNIFICANT:
             return self._not_shown(n, best)
-        drawn, value = best.lead.over_items_and_systems, _shown(best.lead.value)
+        drawn, value = best.with_other_systems, _shown(best.lead.value)
+        seen = " It may have seen these ratings." if best.may_have_seen else ""
         if drawn is None:
-            return f"Over {n}, {self._leads(best)} = {value} ({p_text(best.lead.p)})."
+            return f"Over {n}, {self._leads(best)} = {value} ({p_text(best.lead.p)}).{seen}"
         lies = f"with other systems like these it may lie from {decimals(drawn[0])} to {decimals(drawn[1])}"
         if drawn[0] <= 0:
-            return f"Over {n}, {self._leads(best)} = {value}, but agreement is not shown beyond them: {lies}."
-        return f"Over {n}, {self._leads(best)} = {value}; {lies}."
+            return f"Over {n}, {self._leads(best)} = {value}, but agreement is not shown beyond them: {lies}.{seen}"
+        return f"Over {n}, {self._leads(best)} = {value}; {lies}.{seen}"
 
     def _leads(self, best: RowOfLevels) -> str:
         return f"{best.name} has the highest r" if len(self.rows) > 1 else f"{best.name} has r"
 
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
-        drawn, p = best.lead.over_items_and_systems, p_text(best.lead.p)
+        drawn, p = best.with_other_systems, p_text(best.lead.p)
         number = f"r = {_shown(best.lead.value)}"
         if drawn and drawn[1] - drawn[0] >= WHOLE:
             number += ", any value with other systems"
@@ -226,7 +236,7 @@ class LevelsReport:
         """Return the row with the highest coefficient over systems, if it is above 0 for other systems, too."""
         if self.best is None or self.too_few or self.best.lead.p is None or self.best.lead.p > SIGNIFICANT:
             return None
-        drawn = self.best.lead.over_items_and_systems
+        drawn = self.best.with_other_systems
         return None if drawn is None or drawn[0] <= 0 else self.best
 
     @property
@@ -276,8 +286,9 @@ def _order(estimate: LevelEstimate) -> float:
 
 def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     """Return the report with a row in full, by default the first sentence’s; None for an unknown row."""
+    suspicious = too_good(result)
     entries = [
-        RowOfLevels(each, index, levels)
+        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious))
         for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))

@@ -277,12 +277,16 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
     only = replace(
         result,
         rows=result.rows[:1],
-        levels=(with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_items_and_systems=None),),
+        levels=(
+            with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_systems=None, over_items_and_systems=None),
+        ),
     )
     assert "is not shown to agree with the raters: r = 0.50, p = 0.300." in levels_sentence(only)
     wide = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_items_and_systems": (-0.39, 0.99)})
     assert "0.89, but agreement is not shown beyond them" in wide
     assert "from −0.39 to 0.99" in wide
+    wider = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_systems": (-1.0, 1.0)})
+    assert "from −1.00 to 1.00" in wider, "the wider of two intervals over other systems"
     near = words("outputs", {"value": 0.14}, {"value": 0.15, "over_items": (0.11, 0.19)})
     unsure = "the highest r is 0.15 [0.11, 0.19], but which metric is best is not shown: "
     assert f"{unsure}Oracle and TER lie within that range." in near
