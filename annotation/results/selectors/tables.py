@@ -143,8 +143,9 @@ def paragraph(results: Results, campaigns: Sequence[Campaign]) -> str:
         texts.append(
             "A system's score is the mean over items of the mean rating of its output; 95% intervals are over raters "
             "and items together (two-way clustering, Cameron et al., 2011, with Student quantiles for each part, "
-            "Graybill and Wang, 1980). Differences are tested against the same two sources of variance, with Holm's "
-            "(1979) correction over all pairs and intervals corrected alike."
+            "Graybill and Wang, 1980; on a scale with ends by the log odds of the mean between them). Differences are "
+            "tested against the same two sources of variance, with Holm's (1979) correction over all pairs and "
+            "intervals corrected alike, cut at the largest difference that the scale allows."
         )
     if "comparisons" in kinds:
         texts.append(
