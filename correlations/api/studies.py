@@ -229,29 +229,27 @@ class HelpedMeanSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-class SameRatingSerializer(serializers.Serializer[Any]):
-    """One and the same rating for every output of the row, in place of a rater."""
-
-    rating = serializers.FloatField(allow_null=True, help_text="The mean of all ratings.")
-    advantage = serializers.FloatField(allow_null=True)
-    winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
-    closer = serializers.IntegerField(help_text="Outputs on which the row is closer to the raters than this rating.")
-    farther = serializers.IntegerField(help_text="Outputs on which it is farther from them.")
-    lead = serializers.FloatField(allow_null=True, help_text="Their difference, as a share of the outputs.")
-    lead_p = serializers.DictField(
-        child=serializers.FloatField(allow_null=True), help_text="One-sided, of no more than the margin."
-    )
-
-
 class FittedScoresSerializer(serializers.Serializer[Any]):
     """A judge's scores put on the raters' scale by straight lines, as a metric's are, in place of a rater."""
 
     advantage = serializers.FloatField(allow_null=True)
     winning_rates = serializers.DictField(child=serializers.FloatField(), help_text="By whom it would replace.")
-    lead = serializers.FloatField(allow_null=True, help_text="Over one and the same rating for every output.")
+    lead = serializers.FloatField(
+        allow_null=True,
+        help_text="The share of outputs on which the row is closer to the raters than one rating for all, less the "
+        "share on which it is farther.",
+    )
     lead_p = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="One-sided, of no more than the margin."
     )
+
+
+class SameRatingSerializer(FittedScoresSerializer):
+    """One and the same rating for every output of the row, in place of a rater."""
+
+    rating = serializers.FloatField(allow_null=True, help_text="The mean of all ratings.")
+    closer = serializers.IntegerField(help_text="Outputs on which the row is closer to the raters than this rating.")
+    farther = serializers.IntegerField(help_text="Outputs on which it is farther from them.")
 
 
 HELD_OUT = (

@@ -71,21 +71,7 @@ def comparison_matrix(
     if len(names) < 2 or [len(line) for line in cells] != [len(names)] * len(names):
         raise ValueError(f"cells have {len(cells)} lines for {len(names)} names: n lines of n cells, of 2 names up")
     lines = [f"{place}  {_short(name)}" for place, name in enumerate(names, 1)]
-    rows = [
-        {
-            "line": lines[a],
-            "column": str(b + 1),
-            "kind": cell.kind,
-            "sign": SIGNS[cell.kind],
-            "pair": f"{names[a]} less {names[b]}",
-            "difference": "–" if cell.difference is None else signed(cell.difference),
-            "p": "–" if cell.p is None else f"{cell.p:.3f}",
-            "why": cell.reason or cell.kind,
-        }
-        for a, line in enumerate(cells)
-        for b, cell in enumerate(line)
-        if cell is not None
-    ]
+    rows = _rows(names, lines, cells)
     colours = palette(theme)
     looks = {CLOSER: colours.positive, FARTHER: colours.negative, OPEN: colours.line, NONE: colours.surface}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
@@ -119,6 +105,25 @@ def comparison_matrix(
         width=width,
         height=HEAD + CELL * len(names),
     )
+
+
+def _rows(names: Sequence[str], lines: Sequence[str], cells: Sequence[Sequence[Cell | None]]) -> list[dict[str, str]]:
+    """Return what each square shows."""
+    return [
+        {
+            "line": lines[a],
+            "column": str(b + 1),
+            "kind": cell.kind,
+            "sign": SIGNS[cell.kind],
+            "pair": f"{names[a]} less {names[b]}",
+            "difference": "–" if cell.difference is None else signed(cell.difference),
+            "p": "–" if cell.p is None else f"{cell.p:.3f}",
+            "why": cell.reason or cell.kind,
+        }
+        for a, line in enumerate(cells)
+        for b, cell in enumerate(line)
+        if cell is not None
+    ]
 
 
 def _short(name: str) -> str:

@@ -122,7 +122,7 @@ class SameRating:
 class FittedScores:
     """A row's scores put on the raters' scale by straight lines, as scores of another unit are, in place of a rater.
 
-    The fields are as those of ``SameRating``. With them a judge can be compared with metrics, whose scores are fitted.
+    Its fields are as those of ``SameRating``: so a judge can be compared with metrics, whose scores are fitted.
     """
 
     advantage: float | None

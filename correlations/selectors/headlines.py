@@ -9,7 +9,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import agreement_sentence, raters_are_known
 from correlations.selectors.levels import LevelsReport, levels_report
-from correlations.selectors.points import Point, known
+from correlations.selectors.points import Point, with_text
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
@@ -61,7 +61,7 @@ class Headline:
     def points(self) -> list[Point]:
         """Return what to know about the headline: other items and raters, how far these agree, and other questions."""
         agreement = " ".join(filter(None, [self.agreement, self.ceiling_note])) if self.agreement else ""
-        return known(
+        return with_text(
             Point("Other items, other raters", self.raters),
             Point("How far raters agree", agreement, "#ceilings", "More on that"),
             Point("Single outputs", self.outputs),

@@ -65,7 +65,7 @@ class RowOfLevels:
 
     @property
     def with_other_systems(self) -> Ends | None:
-        """Return between which values it may lie with other systems: the ends of both intervals that are over these."""
+        """Return the range that it may have with other systems: the outer ends of both intervals over these."""
         drawn = [ends for ends in (self.lead.over_systems, self.lead.over_items_and_systems) if ends is not None]
         return (min(low for low, _ in drawn), max(high for _, high in drawn)) if drawn else None
 

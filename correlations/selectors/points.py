@@ -13,6 +13,6 @@ class Point:
     more_label: str = ""
 
 
-def known(*points: Point) -> list[Point]:
+def with_text(*points: Point) -> list[Point]:
     """Return the points that have something to say."""
     return [point for point in points if point.text]

@@ -270,7 +270,7 @@ def level_grids(result: StudyResult) -> list[Grid]:
     systems = (METRIC, REFERENCES, *_numbers("r", "over items", "items, systems", "p", "ρ", "τ", "r without one"))
     drawn = [each.lead.over_items_and_systems for each in report.rows]
     if all(ends is None or ends[1] - ends[0] >= WHOLE for ends in drawn):  # whatever the metric
-        place = len(systems) - 5
+        place = [column.label for column in systems].index("items, systems")
         systems = (*systems[:place], *systems[place + 1 :])
         over_systems = [(*cells[:place], *cells[place + 1 :]) for cells in over_systems]
     of_outputs = _numbers("r", "over items", "ρ", "r in items", "τ in items", "r in systems", "outputs")

@@ -93,7 +93,7 @@ class SystemBias:
 
     @property
     def may_be_chance(self) -> bool:
-        """Return whether that systems differ in this is not shown; False if it is not tested."""
+        """Return whether systems may differ in this by chance alone; False if that is not tested."""
         p = self.candidate.stand_in.same_offset_p
         return p is not None and p > LEVEL
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
-from annotation.core.prose import enumerated
+from annotation.core.prose import capitalised, enumerated
 from correlations.selectors.points import Point
 from correlations.selectors.stand_in_kinds import KindsOfRaters
 from correlations.selectors.stand_in_systems import SystemBias
@@ -82,7 +82,7 @@ def basis(row: KindsOfRaters) -> list[Point]:
     return [
         Point("Raters", panel.in_words),
         Point("The test", f"{_beats(row)}. To beat one, it must lie about as close to the others as that rater does."),
-        Point("Is passing hard?", f"{_constant(row)[:1].upper()}{_constant(row)[1:]}. {_lead(row)}"),
+        Point("Is passing hard?", f"{capitalised(_constant(row))}. {_lead(row)}"),
     ]
 
 
@@ -129,7 +129,7 @@ def _lead(row: KindsOfRaters) -> str:
     candidate = row.any_candidate
     same = candidate.worth.same_rating
     if candidate.agrees_nowhere:
-        return f"{candidate.disagreement[0].upper()}{candidate.disagreement[1:]}."
+        return f"{capitalised(candidate.disagreement)}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     shown = f"{candidate.row.label} is closer to the raters than that on {same.closer:,} outputs, farther on "

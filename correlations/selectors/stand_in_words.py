@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals, ends_in_words
-from annotation.core.prose import enumerated
+from annotation.core.prose import capitalised, enumerated
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.points import Point
@@ -269,7 +269,7 @@ def ranking_note(report: StandInReport) -> str:
     if not report.any_fitted:
         return order
     if report.by_lead:
-        order = f"{order} Of scores shown as given and fitted the fitted ones count, as the others’ do."
+        order = f"{order} Where a row has a second number in brackets, the order goes by that one."
     return (
         f"{order} Scores of another unit than the ratings are put on their scale by fitted lines. If they tell little, "
         "the lines bring them near the mean rating, which lies close to most raters: that alone raises a winning "
@@ -343,8 +343,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     if chosen.may_have_seen:
         text += f". It {TOO_GOOD}, so that whether it can stand in is not testable"
     elif chosen.passed and chosen.agrees_nowhere:
-        known = chosen.disagreement
-        text += f". {known[0].upper()}{known[1:]}, so that passing shows no judgement"
+        text += f". {capitalised(chosen.disagreement)}, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:
         text += ". It is not shown to be closer to the raters than that rating by more than ε"
     return f"{text}. {provenance}"

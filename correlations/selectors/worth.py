@@ -419,13 +419,13 @@ def ranking_sentence(result: StudyResult) -> str:
     The threshold for ties is that of other items, so that no row is favoured; its own if no other item has a pair.
     """
     rows = list(zip(result.rows, result.worth, strict=True))
-    elsewhere = [(worth.ranking.held_out, row.label) for row, worth in rows if worth.ranking.held_out is not None]
-    here = [(worth.ranking.calibrated, row.label) for row, worth in rows if worth.ranking.calibrated is not None]
+    all_ranked = [(row.label, worth.ranking) for row, worth in rows]
+    elsewhere = [(each.held_out, label, each.chance) for label, each in all_ranked if each.held_out is not None]
+    here = [(each.calibrated, label, each.chance) for label, each in all_ranked if each.calibrated is not None]
     if not here:
         return f"Not known: {NO_PAIR}."
-    accuracy, label = max(elsewhere or here)
+    accuracy, label, chance = max(elsewhere or here, key=lambda row: row[:2])
     tuned = "" if elsewhere else f" ({MARK})"
-    chance = next(worth.ranking.chance for row, worth in rows if row.label == label)
     if len(rows) == 1:
         which = f"{label} gets {accuracy:.0%}{tuned} of the pairs of systems right, item by item and with ties"
     else:

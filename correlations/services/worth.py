@@ -32,6 +32,7 @@ from correlations.stats.rater_agreement import agreement_with_others
 from correlations.stats.segment_level import Grouping
 from correlations.stats.worth import (
     MARGINS,
+    Lead,
     RegressionEstimate,
     alternative_annotator_test,
     lead_over,
@@ -170,15 +171,14 @@ def _with_agreement(tested: StandIn, candidate: FloatArray, outputs: RatedOutput
 def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> SameRating:
     one_rating = _one_rating(candidate, outputs)
     same = _tested(scale, one_rating, outputs)
-    direct = lead_over(outputs.given, candidate, one_rating)
-    lead, lead_p = _lead(candidate, one_rating, outputs, same)
+    direct, lead_p = _leads(candidate, one_rating, outputs, same)
     return SameRating(
         rating=outputs.mean,
         advantage=same.advantage,
         winning_rates=_winning_rates(same),
         closer=direct.closer,
         farther=direct.farther,
-        lead=lead,
+        lead=finite_or_none(direct.difference) if lead_p else None,
         lead_p=lead_p,
     )
 
@@ -186,8 +186,9 @@ def _same_rating(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> 
 def _fitted(scores: FloatArray, outputs: RatedOutputs) -> FittedScores:
     candidate = _by_lines(scores, outputs)
     tested = _tested("line", candidate, outputs)
-    lead = _lead(candidate, _one_rating(candidate, outputs), outputs, tested)
-    return FittedScores(tested.advantage, _winning_rates(tested), *lead)
+    direct, lead_p = _leads(candidate, _one_rating(candidate, outputs), outputs, tested)
+    lead = finite_or_none(direct.difference) if lead_p else None
+    return FittedScores(tested.advantage, _winning_rates(tested), lead, lead_p)
 
 
 def _one_rating(candidate: FloatArray, outputs: RatedOutputs) -> FloatArray:
@@ -198,16 +199,16 @@ def _winning_rates(tested: StandIn) -> dict[str, float]:
     return {whom: margin.winning_rate for whom, margin in tested.margins.items()}
 
 
-def _lead(
+def _leads(
     candidate: FloatArray, one_rating: FloatArray, outputs: RatedOutputs, tested: StandIn
-) -> tuple[float | None, dict[str, float | None]]:
+) -> tuple[Lead, dict[str, float | None]]:
     """Return a candidate's lead over one rating for all, and by the margins that were tested whether it is larger."""
     leads = {
         whom: lead_over(outputs.given, candidate, one_rating, margin=margin.epsilon)
         for whom, margin in tested.margins.items()
     }
-    lead = next((finite_or_none(each.difference) for each in leads.values()), None)
-    return lead, {whom: finite_or_none(each.p) for whom, each in leads.items()}
+    direct = next(iter(leads.values()), None) or lead_over(outputs.given, candidate, one_rating)
+    return direct, {whom: finite_or_none(each.p) for whom, each in leads.items()}
 
 
 def _tested(scale: Scale, candidate: FloatArray, outputs: RatedOutputs) -> StandIn:

@@ -18,6 +18,7 @@ from annotation.allocation.leases import adaptive_lease
 from annotation.allocation.seeds import derive_seed
 from annotation.campaigns.design.writing import Writing
 from annotation.campaigns.questions import kind_of
+from annotation.core.prose import capitalised
 from annotation.dry_runs.services.loopback import Browser, Form, Page, forms
 from annotation.dry_runs.services.qualities import ShownScreen, shown_screen
 from annotation.dry_runs.simulation.raters import SimulatedRater
@@ -293,7 +294,7 @@ class Walk:
 
     def _checked(self, page: Page, label: str) -> Page:
         if page.status >= 400:
-            raise _PageProblem(f"{label[0].upper()}{label[1:]}: status {page.status}, “{_title(page.text)}”.")
+            raise _PageProblem(f"{capitalised(label)}: status {page.status}, “{_title(page.text)}”.")
         return page
 
     def _schedule(self, when: float, event: str, index: int, presentation: int = 0) -> None:
