@@ -21,6 +21,7 @@ from metrics.scoring.qe.cross_validation import cross_validated, fold_splits
 from metrics.scoring.qe.forward import SIDES
 from metrics.scoring.qe.instances import Instance, ratings_of
 from metrics.scoring.qe.learner import Learner
+from metrics.scoring.qe.memory import freed_memory_kept
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.pair import PairedLearner
 from metrics.scoring.qe.plans import training_data
@@ -143,7 +144,7 @@ def run() -> list[dict[str, Any]]:
         low = fastest(lambda: low_learner.made_pass(next(numbers), "rated"))
     finally:
         torch.set_num_threads(threads)
-    with closing(learner_of(instances, PAPER, PairedLearner)) as paired:
+    with freed_memory_kept(), closing(learner_of(instances, PAPER, PairedLearner)) as paired:
         shared = fastest(lambda: paired.made_pass(next(numbers), "rated"))
     with get_context("spawn").Pool(2) as pool:
         together = max(pool.map(seconds_of_a_pass, (1, 2), chunksize=1))

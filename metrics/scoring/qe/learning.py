@@ -17,6 +17,7 @@ from annotation.core.numbers import finite_or_none
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.inputs import Example
 from metrics.scoring.qe.learner import Arrays, Beat, Learner
+from metrics.scoring.qe.memory import freed_memory_kept
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.pair import PairedLearner, is_worth_two, processes_here
 from metrics.scoring.qe.plans import TrainingData
@@ -66,7 +67,7 @@ def learnt(
     over in seconds takes one.
     """
     kind = PairedLearner if min(processes, processes_here()) > 1 and is_worth_two(data, options) else Learner
-    with closing(kind(data, development, vocabulary, options)) as learner:
+    with freed_memory_kept(), closing(kind(data, development, vocabulary, options)) as learner:
         return _learnt(learner, identity, progress, checkpoint)
 
 

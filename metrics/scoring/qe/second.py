@@ -11,6 +11,7 @@ from metrics.scoring.arrays import Floats
 from metrics.scoring.qe.forward import SIDES
 from metrics.scoring.qe.inputs import Example
 from metrics.scoring.qe.learner import Arrays, Learner
+from metrics.scoring.qe.memory import freed_memory_kept
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.pair import received, send
 from metrics.scoring.qe.plans import TrainingData
@@ -88,10 +89,11 @@ class SecondLearner:
 def main() -> None:
     connection = Connection(int(sys.argv[1]))
     try:
-        learner = SecondLearner(connection, *connection.recv())
-        while True:
-            name, *arguments = connection.recv()
-            connection.send(getattr(learner, name)(*arguments))
+        with freed_memory_kept():
+            learner = SecondLearner(connection, *connection.recv())
+            while True:
+                name, *arguments = connection.recv()
+                connection.send(getattr(learner, name)(*arguments))
     except (EOFError, ConnectionError):
         return  # the first process has ended
 
