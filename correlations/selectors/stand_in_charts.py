@@ -10,6 +10,7 @@ from correlations.selectors.settings_words import settings_in_words
 
 AGREEMENT = "agreement"
 _BAR = "a rater with the other raters"
+_CAPTION = f"Dot: in a rater’s place, with the other raters; line: its 95% interval over items. Upright bar: {_BAR}."
 _NOWHERE = (math.nan, math.nan)
 
 
@@ -31,6 +32,11 @@ def agreement_figure(result: StudyResult, theme: Theme) -> Spec | None:
         bar=_BAR,
         theme=theme,
     )
+
+
+def agreement_caption(result: StudyResult) -> str:
+    """Return how to read the chart."""
+    return f"{_CAPTION} {settings_in_words(result)}".strip()
 
 
 def _rows(result: StudyResult) -> list[tuple[StudyRow, CoefficientCeiling]]:

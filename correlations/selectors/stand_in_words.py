@@ -193,7 +193,8 @@ def _agreement(report: StandInReport) -> str:
     of_rater = _estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
     return (
         f"Output by output, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for a "
-        f"rater: {_closer(chosen)} (Means over {counted(chosen.human.raters, 'rater')}, each left out once.)"
+        f"rater: {_closer(chosen)} Means over {counted(chosen.human.raters, 'rater')}, each left out "
+        f"once{'; 95% intervals over items' if chosen.human.metric_ends else ''}."
     )
 
 
@@ -204,14 +205,12 @@ def _closer(chosen: Candidate) -> str:
         reason = f", since there are fewer than {FEWEST_ITEMS} items" if chosen.row.items < FEWEST_ITEMS else ""
         return f"how sure the difference is cannot be said{reason}."
     if ends[0] > 0:
-        return f"it agrees with these raters more closely than they do with each other{_interval(ends)}."
-    if ends[1] < 0:
-        return f"it agrees with these raters less closely than they do with each other{_interval(ends)}."
-    return f"which agrees more closely is not shown{_interval(ends)}."
-
-
-def _interval(ends: Ends) -> str:
-    return f", by 95% intervals over items; of the difference [{', '.join(ends_in_words(*ends))}]"
+        text = "it agrees with these raters more closely than they do with each other"
+    elif ends[1] < 0:
+        text = "it agrees with these raters less closely than they do with each other"
+    else:
+        text = "which agrees more closely is not shown"
+    return f"{text} (difference {' to '.join(ends_in_words(*ends))})."
 
 
 def _estimated(value: float, ends: Ends | None) -> str:

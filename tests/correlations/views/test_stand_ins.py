@@ -215,7 +215,7 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
 
     text = (
         f"ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for a rater: how sure the "
-        "difference is cannot be said, since there are fewer than 20 items. (Means over 3 raters, each left out once.)"
+        "difference is cannot be said, since there are fewer than 20 items. Means over 3 raters, each left out once."
     )
     assert text in page
     known = replace(human, metric_ends=(0.8, 0.9), one_rater_ends=(0.6, 0.7), difference_ends=(0.1, 0.3))
@@ -224,7 +224,7 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
     assert report is not None
     sentence = stand_in_answer(report).basis_in_words
     assert f"is {human.metric:.2f} [0.80, 0.90] for Oracle and {human.one_rater:.2f} [0.60, 0.70] for" in sentence
-    assert "it agrees with these raters more closely than they do with each other, by 95% intervals over" in sentence
+    assert "more closely than they do with each other (difference 0.10 to 0.30). Means over 3 raters, each" in sentence
     drawn = agreement_figure(report.result, "light")
     assert drawn is not None
     assert f"Beside it, a rater with the other raters: {human.one_rater:.3f}." in drawn["description"]
@@ -258,7 +258,7 @@ def test_agreement_above_a_rater_s_counts_where_one_rating_for_all_is_as_close(h
     assert answer.next_step == SCORES
     assert f", but Oracle {tells}" in stand_in_sentence(above.result)
     assert str(other.verdict) == "It is not shown that Oracle can stand in for a rater of a crowd."
-    assert "which agrees more closely is not shown, by 95% intervals over items" in other.basis_in_words
+    assert "which agrees more closely is not shown (difference −0.02 to 0.30)." in other.basis_in_words
     assert "Nor is it shown to agree more closely than a rater does." in other.why
     assert "With more rated outputs it could be shown to agree more closely" in other.advice
     assert other.next_step == RATE
