@@ -73,7 +73,12 @@ CASES = (
         (),
         tuple(
             Setting(f"{COEFFICIENTS[key].symbol}, {design}", partial(trial, design=design, key=key), design.crowds)
-            for design in (Design(60, 3, 3), Design(100, 10, 3), Design(400, 40, 3, samples=5, crowds=70))
+            for design in (
+                Design(20, 3, 3),
+                Design(60, 3, 3),
+                Design(100, 10, 3),
+                Design(400, 40, 3, samples=5, crowds=70),
+            )
             for key in ("spearman", "pearson", "kendall")
         ),
         "95% interval, these raters",

@@ -469,10 +469,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
     "stand-ins": {
-        "Stands in": "For whom it is shown: it beats half of the raters, and clearly one rating for all; else why not.",
+        "Stands in": "For whom it is shown: it beats half of the raters, and agrees more closely than they do, or "
+        "clearly beats one rating for all; else why not.",
+        "Agreement": "Over single outputs, with the other raters in a rater's place; in brackets that rater's own.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
-        "Scale": "How scores came onto the raters' scale: as given, by its ends, or by fitted lines.",
-        "Winning rate": "The share of tested raters that it beats. From 0.50 on it passes.",
         "Advantage": "How often it lies at least as close to the other raters as the rater does; the mean over raters.",
         "Lead": "The share of outputs where it is closer to the raters than one rating for all, less where that is.",
         "Ratings saved": "By how much fewer ratings give the systems' means the same certainty, with all scores.",

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import altair as alt
 
 from annotation.core.charts import Spec, Theme, Width, finish, palette
+from annotation.core.prose import capitalised
 from correlations.charts.data import inline, layers, records, signed, tooltips
 from metrics.scoring.colours import metric_colours
 
 _NOWHERE = (math.nan, math.nan)
 _LINE_HEIGHT, _TIGHT_HEIGHT, _MANY_LINES = 32, 24, 24
+ANOTHER_GROUP = "another group of as many raters, estimated"
 _SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down")
 
 
@@ -37,6 +39,7 @@ def forest_plot(
     title: str = "Correlation with human ratings",
     settings: str = "",
     series: str = "Coefficient",
+    bar: str = ANOTHER_GROUP,
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -50,6 +53,8 @@ def forest_plot(
         Of the metrics, where their names leave them out.
     series : str
         What ``coefficient`` of the rows names: coefficients, or, say, studies.
+    bar : str
+        Whose agreement ``ceiling`` of the rows is.
 
     Raises
     ------
@@ -65,27 +70,23 @@ def forest_plot(
     _check(rows)
     lines = list(dict.fromkeys(_line(row) for row in rows))
     return finish(
-        layers(*_drawn(rows, lines, series, theme)),
+        layers(*_drawn(rows, lines, (series, bar), theme)),
         theme,
         title=title,
         subtitle=[
             *([settings] if settings else []),
-            "Line: 95% interval, bootstrap over items",
+            *(["Line: 95% interval, bootstrap over items"] if any(_has_interval(row) for row in rows) else []),
             *(["Band: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
-            *(
-                ["Upright bar: another group of as many raters, estimated"]
-                if any(_has_ceiling(row) for row in rows)
-                else []
-            ),
+            *([f"Upright bar: {bar}"] if any(_has_ceiling(row) for row in rows) else []),
         ],
-        description=_in_words(rows),
+        description=_in_words(rows, bar),
         width=width,
         height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
     )
 
 
-def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Theme) -> list[alt.Chart]:
-    colours = palette(theme)
+def _drawn(rows: Sequence[ForestRow], lines: list[str], names: tuple[str, str], theme: Theme) -> list[alt.Chart]:
+    colours, (series, bar) = palette(theme), names
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
     x_title = shown[0] if len(shown) == 1 else "correlation"
@@ -110,7 +111,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
             "shown": "Mean over assignments",
             "honest": "Bootstrap interval",
             "paper": "Fisher’s z (Galley et al., 2015)",
-            "human": "Human ceiling",
+            "human": capitalised(bar),
         }
     )
     shape = alt.Shape(
@@ -151,6 +152,10 @@ def _has_paper(row: ForestRow) -> bool:
     return not math.isnan(row.paper[0])
 
 
+def _has_interval(row: ForestRow) -> bool:
+    return not math.isnan(row.honest[0])
+
+
 def _has_ceiling(row: ForestRow) -> bool:
     return not math.isnan(row.ceiling)
 
@@ -183,7 +188,7 @@ def _data(rows: Sequence[ForestRow]) -> alt.InlineData:
     )
 
 
-def _in_words(rows: Sequence[ForestRow]) -> str:
+def _in_words(rows: Sequence[ForestRow], bar: str) -> str:
     undefined = "".join(
         f" {_line(row)}, {row.coefficient} is undefined: {row.reason}." for row in rows if math.isnan(row.mean)
     )
@@ -191,10 +196,9 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
     if not defined:
         return f"No coefficient is defined.{undefined}"
     best = max(defined, key=lambda row: row.mean)
-    ceiling = f" Another group of raters is estimated to agree at {signed(best.ceiling)}." if _has_ceiling(best) else ""
+    ceiling = f" Beside it, {bar}: {signed(best.ceiling)}." if _has_ceiling(best) else ""
     return (
-        f"{len(rows)} coefficients with two intervals each. "
-        f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
+        f"{len(rows)} coefficients. Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
     )
 
 

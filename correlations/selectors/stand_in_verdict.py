@@ -15,6 +15,7 @@ from correlations.selectors.worth import ONE_OF, WHOM, Candidate
 from correlations.stats.worth import LEVEL, MARGINS
 from metrics.templatetags.report import p_text
 
+AGREES_MORE = "agrees with the raters more closely than they do with each other"
 TOO_GOOD = "agrees with these ratings more closely than is expected of a score that has not seen them"
 
 
@@ -94,6 +95,8 @@ def basis_in_short(row: KindsOfRaters) -> str:
     text = f"{_beats(row)}; {_constant(row)}"
     if candidate.agrees_nowhere:
         text += f", and {candidate.disagreement}"
+    elif candidate.agrees_more:
+        text += f", but {candidate.row.label} {AGREES_MORE}"
     elif candidate.lead is not None:
         text += f" (lead over it {decimals(candidate.lead)})"
     return f"{text}. {candidate.panel.in_words}"
@@ -125,11 +128,13 @@ def _constant(row: KindsOfRaters) -> str:
 
 
 def _lead(row: KindsOfRaters) -> str:
-    """Return whether it is closer to the raters than that rating, and for whom by more than the margin."""
+    """Return whether it shows what that rating cannot: agreement, or a lead, and for whom by more than the margin."""
     candidate = row.any_candidate
     same = candidate.worth.same_rating
     if candidate.agrees_nowhere:
         return f"{capitalised(candidate.disagreement)}."
+    if candidate.agrees_more:
+        return f"That rating tells no output from another; {candidate.row.label} {AGREES_MORE}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     shown = f"{candidate.row.label} is closer to the raters than that on {same.closer:,} outputs, farther on "

@@ -7,9 +7,10 @@ from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import capitalised, enumerated
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
-from correlations.selectors.points import Point
+from correlations.selectors.points import Point, with_text
 from correlations.selectors.stand_in_kinds import KindsOfRaters, kinds_by_row, leading_judge, leading_row
 from correlations.selectors.stand_in_verdict import (
+    AGREES_MORE,
     TOO_GOOD,
     Verdict,
     basis,
@@ -48,7 +49,6 @@ class Answer:
     why: str  # in full, in place of those raters that the numbers are shown for
     scale: str  # that imported scores are taken to have
     others: str
-    one_rater: str
     saved: str
     certainty: str
     advice: str
@@ -66,16 +66,19 @@ def stand_in_answer(report: StandInReport, whom: str = "") -> Answer:
     return Answer(
         verdict=verdict(row, chosen.label, whom),
         systems=bias(row),
-        basis=basis(row),
+        basis=_basis(report, row),
         why=_why(chosen, MARGINS[report.whom]),
         scale=assumed_scale(chosen),
         others=_others(report, rows),
-        one_rater=_one_rater(report),
         saved=_saved(report) if tested else "",
         certainty=_certainty_of_test(chosen) if tested else "",
         advice=_advice(report),
         next_step=_next_step(report),
     )
+
+
+def _basis(report: StandInReport, row: KindsOfRaters) -> list[Point]:
+    return with_text(Point("Agreement", _agreement(report)), *basis(row))
 
 
 def _why(chosen: Candidate, epsilon: float) -> str:
@@ -93,9 +96,10 @@ def _why(chosen: Candidate, epsilon: float) -> str:
             f"{percent(chosen.stand_in.advantage)} of the outputs."
         )
         if chosen.same_passes:
+            shown = f"is closer to the raters than that by more than the margin ({chosen.lead_p_in_words})"
             text += (
                 " Passing alone would show little here, since one and the same rating for every output passes, too; "
-                f"but it is closer to the raters than that by more than the margin ({chosen.lead_p_in_words})."
+                f"but it {AGREES_MORE if chosen.agrees_more else shown}."
             )
         return text
     if chosen.may_have_seen:
@@ -112,7 +116,7 @@ def _why(chosen: Candidate, epsilon: float) -> str:
         same = f"but so does one and the same rating for every output (winning rate {rate})"
     else:
         same = "but it is not shown to tell more than one and the same rating for every output would"
-    return f"{beats}), {same}. {_lead(chosen, epsilon)}"
+    return f"{beats}), {same}. {_lead(chosen, epsilon)} Nor is it shown to agree more closely than a rater does."
 
 
 def _not_passed(beats: str, panel: TestedPanel) -> str:
@@ -141,7 +145,16 @@ def _lead(chosen: Candidate, epsilon: float) -> str:
     return (
         f"{apart} Against all raters together, output by output, its lead over that rating is "
         f"{decimals(chosen.lead)}, {more} than the margin of {decimals(epsilon)} ({chosen.lead_p_in_words})."
+        f"{_lead_fitted(chosen)}"
     )
+
+
+def _lead_fitted(chosen: Candidate) -> str:
+    """Return what the lead would be if the scores were fitted to the ratings, as metrics are; empty if they are."""
+    if chosen.fitted is None or chosen.fitted.lead is None:
+        return ""
+    lead = decimals(chosen.fitted.lead)
+    return f" With its scores fitted to the ratings by lines, as a metric’s are, it would be {lead}."
 
 
 def _others(report: StandInReport, rows: Sequence[KindsOfRaters]) -> str:
@@ -171,32 +184,33 @@ def _named(labels: Sequence[str]) -> str:
     return enumerated(names)
 
 
-def _one_rater(report: StandInReport) -> str:
-    """Return how far a single rater agrees with the others, and the row in the rater's place."""
+def _agreement(report: StandInReport) -> str:
+    """Return how far the row agrees with the other raters in place of a rater, and that rater; empty if unknown."""
     chosen, symbol = report.chosen, report.result.lead.symbol
     if chosen.human.one_rater is None or chosen.human.metric is None:
         return ""
     of_row = _estimated(chosen.human.metric, chosen.human.metric_ends)
     of_rater = _estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
     return (
-        f"Over single outputs, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for "
-        f"one rater (means over {counted(chosen.human.raters, 'rater')}, each left out once). Both are "
-        f"{_certainty_of_both(chosen)}."
+        f"Output by output, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for a "
+        f"rater: {_closer(chosen)} Means over {counted(chosen.human.raters, 'rater')}, each left out "
+        f"once{'; 95% intervals over items' if chosen.human.metric_ends else ''}."
     )
 
 
-def _certainty_of_both(chosen: Candidate) -> str:
-    """Return how sure the agreement of a rater and of the row in the rater's place is, as the end of a sentence."""
+def _closer(chosen: Candidate) -> str:
+    """Return which agrees more closely with the others, the row or a rater, as the end of a sentence."""
     ends = chosen.human.difference_ends
     if ends is None:
-        reason = f": fewer than {FEWEST_ITEMS} items" if chosen.row.items < FEWEST_ITEMS else ""
-        return f"estimates without an interval{reason}"
-    closely = "which agrees more closely with the others is not shown"
+        reason = f", since there are fewer than {FEWEST_ITEMS} items" if chosen.row.items < FEWEST_ITEMS else ""
+        return f"how sure the difference is cannot be said{reason}."
     if ends[0] > 0:
-        closely = "it agrees with the others more closely than a rater does"
+        text = "it agrees with these raters more closely than they do with each other"
     elif ends[1] < 0:
-        closely = "it agrees with the others less closely than a rater does"
-    return f"estimates, with 95% intervals over items, for these raters: {closely}"
+        text = "it agrees with these raters less closely than they do with each other"
+    else:
+        text = "which agrees more closely is not shown"
+    return f"{text} (difference {' to '.join(ends_in_words(*ends))})."
 
 
 def _estimated(value: float, ends: Ends | None) -> str:
@@ -242,6 +256,8 @@ def _advice(report: StandInReport) -> str:
         )
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
+    if _may_agree_more(chosen):
+        return "With more rated outputs it could be shown to agree more closely with the raters than they do."
     if chosen.lead is not None and chosen.lead > epsilon:
         return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
@@ -250,31 +266,20 @@ def _advice(report: StandInReport) -> str:
     )
 
 
+def _may_agree_more(chosen: Candidate) -> bool:
+    """Return whether it agrees more closely than a rater on these outputs, which is not shown for others."""
+    human = chosen.human
+    return human.metric is not None and human.one_rater is not None and human.metric > human.one_rater
+
+
 def _next_step(report: StandInReport) -> str:
     chosen = report.chosen
     if chosen.qualifies and chosen.row.run:
         return SCORES
-    more_help = chosen.passed and chosen.lead is not None and chosen.lead > MARGINS[report.whom]
+    leads = chosen.lead is not None and chosen.lead > MARGINS[report.whom]
+    more_help = chosen.passed and (leads or _may_agree_more(chosen))
     not_decided = not chosen.passed and not chosen.cannot
     return RATE if chosen.margin is None or chosen.too_few or not_decided or more_help else IMPORT
-
-
-def ranking_note(report: StandInReport) -> str:
-    """Return what the order of the table is, and which numbers of it do not compare like with like."""
-    order = (
-        "Sorted by the lead over one and the same rating for every output, since that passes here, too."
-        if report.by_lead
-        else "Sorted by winning rate."
-    )
-    if not report.any_fitted:
-        return order
-    if report.by_lead:
-        order = f"{order} Where a row has a second number in brackets, the order goes by that one."
-    return (
-        f"{order} Scores of another unit than the ratings are put on their scale by fitted lines. If they tell little, "
-        "the lines bring them near the mean rating, which lies close to most raters: that alone raises a winning "
-        "rate. Scores that are ratings are taken as given; the second numbers are theirs if they are fitted, too."
-    )
 
 
 def stand_in_sentence(result: StudyResult) -> str:
@@ -335,6 +340,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
         f"{decimals(chosen.advantage)}). The mean of all ratings, given to every output, had a winning rate of "
         f"{decimals(chosen.same_winning_rate)} and an advantage of {same}"
     )
+    text += _correlation(report)
     if lead is not None:
         text += (
             f"; the lead over it was {decimals(lead)} over outputs (one-sided {p_text(chosen.lead_p)} for no more "
@@ -345,8 +351,21 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     elif chosen.passed and chosen.agrees_nowhere:
         text += f". {capitalised(chosen.disagreement)}, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:
-        text += ". It is not shown to be closer to the raters than that rating by more than ε"
+        text += ". It is not shown to be closer to the raters than that rating by more than ε, nor to agree more "
+        text += "closely with them than they do with each other"
     return f"{text}. {provenance}"
+
+
+def _correlation(report: StandInReport) -> str:
+    """Return the agreement of the row and of a rater with the other raters, as part of the sentence of a paper."""
+    human = report.chosen.human
+    if human.metric is None or human.one_rater is None:
+        return ""
+    return (
+        f"; {report.result.lead.label} with the other raters over single outputs was "
+        f"{_estimated(human.metric, human.metric_ends)} in a rater’s place, and "
+        f"{_estimated(human.one_rater, human.one_rater_ends)} for a rater"
+    )
 
 
 def _share_tested(chosen: Candidate) -> str:

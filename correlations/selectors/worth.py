@@ -33,13 +33,10 @@ WHOM = {"crowd": "a crowd", "skilled": "skilled raters", "experts": "experts"}  
 ONE_OF = {"crowd": "a rater of a crowd", "skilled": "a skilled rater", "experts": "an expert"}
 IN_PLACE_OF = "crowd"
 LEAST_SAVED = 0.005  # of the ratings
-SCALES = {  # in full, and in a table's cell
-    "ratings": ("Its scores are ratings on the raters' own scale, and taken as they are.", "as given"),
-    "bounds": ("The lowest and the highest possible score were put on the ends of the raters' scale.", "by its ends"),
-    "line": (
-        "Its scores were put on the raters' scale by straight lines, each fitted to the ratings of other items.",
-        "fitted",
-    ),
+SCALES = {
+    "ratings": "Its scores are ratings on the raters' own scale, and taken as they are.",
+    "bounds": "The lowest and the highest possible score were put on the ends of the raters' scale.",
+    "line": "Its scores were put on the raters' scale by straight lines, each fitted to the ratings of other items.",
 }
 
 
@@ -120,9 +117,17 @@ class Candidate:
         return self.agrees_nowhere and self.human.metric_ends is not None and self.human.metric_ends[1] < 0
 
     @property
+    def agrees_more(self) -> bool:
+        """Return whether it is shown to agree more closely with the other raters than a rater in that place does."""
+        return self.human.difference_ends is not None and self.human.difference_ends[0] > 0
+
+    @property
     def tells_more(self) -> bool:
-        """Return whether the row shows judgement: it is clearly closer to the raters than one rating for all."""
-        return self.lead_p <= LEVEL and not self.agrees_nowhere
+        """Return whether the row shows judgement, as one and the same rating for every output cannot.
+
+        It agrees with the raters more closely than they do with each other, or is clearly closer than that rating.
+        """
+        return (self.agrees_more or self.lead_p <= LEVEL) and not self.agrees_nowhere
 
     @property
     def qualifies(self) -> bool:
@@ -196,10 +201,6 @@ class Candidate:
         return self.worth.fitted
 
     @property
-    def fitted_rate(self) -> float | None:
-        return None if self.fitted is None else self.fitted.winning_rates.get(self.whom)
-
-    @property
     def disagreement(self) -> str:
         """Return what is known of a row that is not shown to agree output by output, as part of a sentence."""
         if self.contradicts:
@@ -214,12 +215,10 @@ class Candidate:
     def advantage(self) -> float:
         return -1.0 if self.stand_in.advantage is None else self.stand_in.advantage
 
-    def order(self, *, by_lead: bool) -> tuple[bool, float, float]:
-        """Return what sorts rows; where one rating for all passes, winning rates tell less than the lead over it."""
-        rate = -1.0 if self.margin is None else self.margin.winning_rate
-        lead = self.lead if self.fitted is None else self.fitted.lead  # fitted as metrics are, so that they compare
-        lead = -1.0 if lead is None else lead
-        return (self.qualifies, lead, rate) if by_lead else (self.qualifies, rate, self.advantage)
+    @property
+    def order(self) -> tuple[bool, float, float]:
+        """Return what sorts rows: an agreement does not depend on the scale of the scores, as all else here does."""
+        return self.qualifies, -2.0 if self.human.metric is None else self.human.metric, self.advantage
 
     @property
     def default_order(self) -> tuple[bool, bool]:
@@ -229,11 +228,7 @@ class Candidate:
 
     @property
     def scale(self) -> str:
-        return SCALES[self.stand_in.scale][0]
-
-    @property
-    def scale_in_short(self) -> str:
-        return SCALES[self.stand_in.scale][1]
+        return SCALES[self.stand_in.scale]
 
     @property
     def nothing_to_save(self) -> bool:
@@ -289,16 +284,6 @@ class StandInReport:
     @property
     def others(self) -> Sequence[Candidate]:
         return [candidate for candidate in self.candidates if candidate is not self.chosen]
-
-    @property
-    def by_lead(self) -> bool:
-        """Return whether candidates are sorted by their lead over one rating for all, since that passes, too."""
-        return any(candidate.same_passes for candidate in self.candidates)
-
-    @property
-    def any_fitted(self) -> bool:
-        """Return whether the scores of one row are shown as given and fitted."""
-        return any(candidate.fitted is not None for candidate in self.candidates)
 
     @property
     def lines(self) -> list[RaterLine]:
@@ -358,7 +343,7 @@ def default_candidate(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
-    """Return the rows as candidates, those that can stand in first."""
+    """Return the rows as candidates, those that can stand in first, then those that agree most with the raters."""
     leads = _corrected_leads(result, whom)
     suspicious = [row for row, _ in too_good(result)]
     entries = [
@@ -379,8 +364,7 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
             zip(result.rows, result.worth, result.levels, result.ceilings, leads, strict=True)
         )
     ]
-    by_lead = any(entry.same_passes for entry in entries)
-    return sorted(entries, key=lambda entry: entry.order(by_lead=by_lead), reverse=True)
+    return sorted(entries, key=lambda entry: entry.order, reverse=True)
 
 
 def _corrected_leads(result: StudyResult, whom: str) -> list[tuple[float, int]]:

@@ -13,8 +13,8 @@ from correlations.stats.closeness import GivenRatings
 from correlations.stats.ranks import Bools, Floats, Ints
 from correlations.stats.sampled_units import MIN_OBSERVATIONS
 
-GROUPS = 20  # of items; each is left out once
-FEWEST_ITEMS = 2 * GROUPS
+GROUPS = 20  # of items, at most; each is left out once, and has two items or more
+FEWEST_ITEMS = 20
 WIDEST = (1.0, 1.0, 2.0)  # of both coefficients, and of their difference
 
 
@@ -51,13 +51,14 @@ def left_out_ends(
         As in ``leave_one_rater_out``.
     items : (N,) int
         Any numbers; outputs of equal ones are left out together. For each metric the items of the outputs that it
-        scored and that a rater who counts and another one rated are dealt to 20 groups in the order of their numbers.
+        scored and that a rater who counts and another one rated are dealt to 20 groups in the order of their numbers;
+        if there are fewer than 40, to half as many groups.
     coefficient : key of ``COEFFICIENTS``
 
     Returns
     -------
     tuple of M LeftOutEnds
-        NaN with fewer than 40 such items, or if no rater counts. The raters are those that count with all items.
+        NaN with fewer than 20 such items, or if no rater counts. The raters are those that count with all items.
 
     References
     ----------
@@ -88,17 +89,18 @@ def _ends(given: GivenRatings, scores: Floats, item: Ints, whole: Floats, coeffi
     names, place = np.unique(item[outputs], return_inverse=True)
     if names.size < FEWEST_ITEMS:
         return np.full((len(scores), len(WIDEST), 2), np.nan)
-    group = np.full(given.n_items, GROUPS)
-    group[outputs] = place.ravel() % GROUPS
+    groups = min(GROUPS, names.size // 2)
+    group = np.full(given.n_items, groups)
+    group[outputs] = place.ravel() % groups
     places = np.flatnonzero((given.n_others > 0) & np.isfinite(scores[0])[given.item])
-    left_out, kept = np.nonzero(np.arange(GROUPS)[:, None] != group[given.item[places]])
+    left_out, kept = np.nonzero(np.arange(groups)[:, None] != group[given.item[places]])
     case = left_out * given.n_raters + given.rater[places[kept]]
-    cases = Cases(case, places[kept], GROUPS * given.n_raters)
+    cases = Cases(case, places[kept], groups * given.n_raters)
     found = agreement_by_case(given, scores, cases, [coefficient], MIN_OBSERVATIONS)[:, 0]
-    by_group = found.reshape(2, len(scores), GROUPS, given.n_raters).transpose(2, 0, 1, 3)
+    by_group = found.reshape(2, len(scores), groups, given.n_raters).transpose(2, 0, 1, 3)
     estimate, without = _means(whole, counted), np.stack([_means(each, counted) for each in by_group])
-    error = np.sqrt((GROUPS - 1) / GROUPS * ((without - estimate) ** 2).sum(axis=0))
-    reach = float(special.stdtrit(GROUPS - 1, 0.975)) * error
+    error = np.sqrt((groups - 1) / groups * ((without - estimate) ** 2).sum(axis=0))
+    reach = float(special.stdtrit(groups - 1, 0.975)) * error
     cut = np.array(WIDEST)[:, None]
     both = np.stack([np.clip(estimate - reach, -cut, cut), np.clip(estimate + reach, -cut, cut)], axis=2)
     return np.asarray(both.swapaxes(0, 1), dtype=np.float64)

@@ -17,8 +17,9 @@ from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.methods import provenance
 from correlations.selectors.printed import imported_notes
+from correlations.selectors.stand_in_charts import AGREEMENT, agreement_caption, has_agreement
 from correlations.selectors.stand_in_kinds import kinds_by_row
-from correlations.selectors.stand_in_words import ranking_note, stand_in_answer, stand_in_methods
+from correlations.selectors.stand_in_words import stand_in_answer, stand_in_methods
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, Candidate, stand_in_report
 from correlations.stats.worth import MARGINS
 from correlations.views.kinds import StudyPage, finished_study_or_404
@@ -43,10 +44,11 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "question": QUESTIONS["stand-in"][0],
         "report": report,
         "answer": stand_in_answer(report, whom),
+        "figure": AGREEMENT if has_agreement(page.result) else "",
+        "figure_caption": agreement_caption(page.result),
         "candidates": list(zip(report.candidates, _able(page.result, report.candidates), strict=True)),
         "chosen_raters": whom,
         "scale_url": _scale_url(project, study, report.chosen),
-        "ranking_note": ranking_note(report),
         "note": dict(imported_notes(study, page.result)).get(report.chosen.row.label, ""),
         "methods": stand_in_methods(report, provenance(study, page.result.seed, page.result.versions.assay)),
         "whom": [(name, label, MARGINS[name]) for name, label in WHOM.items()],

@@ -8,6 +8,7 @@ to both sides. EVER (Zardetto), the package of Kott's jackknife, has the same fo
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from correlations.stats.left_out_ends import LeftOutEnds, left_out_ends
 
@@ -38,11 +39,33 @@ def test_only_items_with_scores_and_several_raters_are_counted_and_dealt() -> No
     ratings, scores = np.full((4, wide), np.nan), np.full((2, wide), np.nan)
     ratings[:3] = np.random.default_rng(3).normal(size=(3, wide))
     ratings[:3, ::10], scores[0, ::10] = RATINGS, SCORE
-    scores[1, : 39 * 20 : 10] = SCORE[: 39 * 2]  # 39 items
+    scores[1, : 19 * 20 : 10] = SCORE[: 19 * 2]  # 19 items
     scores[1, -1], ratings[:, -1] = 50, [np.nan, np.nan, np.nan, 50]  # and one that a single rater rated
     every_tenth, few = left_out_ends(ratings, scores, np.arange(wide) // 20 * 10, coefficient="pearson")
     assert ends(every_tenth) == pytest.approx(np.array(IN_R), abs=1e-10)
     assert np.isnan(ends(few)).all()
+
+
+def test_few_items_are_dealt_to_half_as_many_groups() -> None:
+    """By Kott's formula, group by group, from numpy.corrcoef: 31 items are 15 groups, t has 14 degrees of freedom."""
+    n, groups = 31, 15
+    ratings, score, item = RATINGS[:, : 2 * n], SCORE[: 2 * n], ITEM[: 2 * n]
+
+    def means(kept: np.ndarray) -> np.ndarray:
+        others = [np.delete(ratings, rater, axis=0).mean(axis=0)[kept] for rater in range(3)]
+        of_rater, of_metric = (
+            np.mean([np.corrcoef(each[kept], other)[0, 1] for each, other in zip(both, others, strict=True)])
+            for both in (ratings, [score] * 3)
+        )
+        return np.array([of_rater, of_metric, of_metric - of_rater])
+
+    whole = means(item >= 0)
+    squares = sum((means(item % groups != group) - whole) ** 2 for group in range(groups))
+    reach = t.ppf(0.975, groups - 1) * np.sqrt((groups - 1) / groups * squares)
+
+    (found,) = left_out_ends(ratings, score[None], item, coefficient="pearson")
+
+    assert ends(found) == pytest.approx(np.stack([whole - reach, whole + reach], axis=1), abs=1e-10)
 
 
 def test_constant_scores_and_raters_who_rated_too_little_have_none() -> None:

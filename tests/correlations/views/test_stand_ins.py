@@ -17,11 +17,11 @@ from correlations.selectors.ceilings import too_good
 from correlations.selectors.changes import changes_since, extends, question_of
 from correlations.selectors.printed import imported_notes
 from correlations.selectors.printed_tables import stand_in_grid
+from correlations.selectors.stand_in_charts import agreement_figure
 from correlations.selectors.stand_in_words import (
     IMPORT,
     RATE,
     SCORES,
-    ranking_note,
     stand_in_answer,
     stand_in_finding,
     stand_in_methods,
@@ -56,9 +56,12 @@ def study(world: World) -> Study:
 
 @pytest.fixture
 def honest(study: Study) -> Study:
-    """The same study with a judge that could be that close without having seen the ratings."""
-    ceiling = study.result["ceilings"][1]["rho"]
-    study.result["ceilings"][1]["rho"] = ceiling | {"ceiling": None, "reason": "why"}
+    """The same study with a judge that could be that close without having seen the ratings, and that agrees less
+    closely than a rater, without intervals."""
+    unknown = {"ceiling": None, "reason": "why", "one_rater_ends": None, "metric_ends": None, "difference_ends": None}
+    study.result["ceilings"][1]["rho"] |= unknown
+    for ceiling in study.result["ceilings"]:
+        ceiling["rho"]["one_rater"] = 0.99
     study.save(update_fields=["result"])
     assert not too_good(study.read_result())
     return study
@@ -160,7 +163,6 @@ def test_where_one_rating_for_all_passes_the_lead_over_it_counts_and_the_judge_c
 
     assert [each.row.label for each in below.candidates] == ["Oracle", "BLEU"]
     assert below.chosen.row.label == "Oracle"
-    assert ranking_note(below).startswith("Sorted by the lead over one and the same rating")
     answers = [stand_in_answer(each) for each in (below, above, shown, report(0.06, 0.6, row=0))]
     assert [str(each.verdict) for each in answers] == [
         "It is not shown that Oracle can stand in for a rater of a crowd.",
@@ -201,31 +203,66 @@ def test_a_judge_is_corrected_for_other_judges_and_not_for_metrics_or_for_the_sa
 
 
 def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_table(
-    study: Study, viewer, as_user
+    honest: Study, viewer, as_user
 ) -> None:
-    """The file has scores for 39 items: one fewer than the intervals need."""
+    study = honest
+    study.result["rows"][1]["items"] = 19  # one fewer than the intervals need
+    study.save(update_fields=["result"])
     result = study.read_result()
     human = result.ceilings[1].coefficients["spearman"]
 
     page = as_user(viewer).get(address(study)).content.decode()
 
-    assert human.metric_ends is None
-    assert (
-        f"ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for one rater (means over "
-        "3 raters, each left out once). Both are estimates without an interval: fewer than 40 items" in page
+    text = (
+        f"ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for a rater: how sure the "
+        "difference is cannot be said, since there are fewer than 20 items. Means over 3 raters, each left out once."
     )
+    assert text in page
     known = replace(human, metric_ends=(0.8, 0.9), one_rater_ends=(0.6, 0.7), difference_ends=(0.1, 0.3))
     ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
     report = stand_in_report(study.project, replace(result, ceilings=(result.ceilings[0], ceiling)), "crowd", 1)
     assert report is not None
-    sentence = stand_in_answer(report).one_rater
+    sentence = stand_in_answer(report).basis_in_words
     assert f"is {human.metric:.2f} [0.80, 0.90] for Oracle and {human.one_rater:.2f} [0.60, 0.70] for" in sentence
-    assert (
-        "Both are estimates, with 95% intervals over items, for these raters: it agrees with the others more"
-        in sentence
-    )
+    assert "more closely than they do with each other (difference 0.10 to 0.30). Means over 3 raters, each" in sentence
+    drawn = agreement_figure(report.result, "light")
+    assert drawn is not None
+    assert f"Beside it, a rater with the other raters: {human.one_rater:.3f}." in drawn["description"]
     assert f"{address(study, 'study-detail')}#ceilings" in page
     assert "Seed of the random numbers" in page.split('id="methods"')[1].split("</p>")[0]
+
+
+def test_agreement_above_a_rater_s_counts_where_one_rating_for_all_is_as_close(honest: Study) -> None:
+    """A judge that uses the ends of the scale lies farther from a mean than the mean rating, and tells more."""
+    result = honest.read_result()
+    judge = worth_of(result, 1, rate=1.0, same=1.0, lead=-0.07, p=0.96)
+    human = result.ceilings[1].coefficients["spearman"]
+
+    def report(*ends: float) -> StandInReport:
+        known = replace(human, one_rater=0.3, metric_ends=(0.2, 0.7), one_rater_ends=(0.2, 0.4), difference_ends=ends)
+        ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
+        both = result.ceilings[0], ceiling
+        found = stand_in_report(
+            honest.project, replace(result, worth=(result.worth[0], judge), ceilings=both), "crowd", 1
+        )
+        assert found is not None
+        return found
+
+    above, open_ = report(0.02, 0.3), report(-0.02, 0.3)
+
+    answer, other = stand_in_answer(above), stand_in_answer(open_)
+    assert str(answer.verdict) == "Yes, Oracle can stand in for a rater of a crowd."
+    tells = "agrees with the raters more closely than they do with each other"
+    assert f"That rating tells no output from another; Oracle {tells}." in answer.basis_in_words
+    assert f"every output passes, too; but it {tells}." in answer.why
+    assert answer.next_step == SCORES
+    assert f", but Oracle {tells}" in stand_in_sentence(above.result)
+    assert str(other.verdict) == "It is not shown that Oracle can stand in for a rater of a crowd."
+    assert "which agrees more closely is not shown (difference −0.02 to 0.30)." in other.basis_in_words
+    assert "Nor is it shown to agree more closely than a rater does." in other.why
+    assert "With more rated outputs it could be shown to agree more closely" in other.advice
+    assert other.next_step == RATE
+    assert "nor to agree more closely with them than they do with each other" in stand_in_methods(open_, "")
 
 
 def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
