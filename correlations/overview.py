@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 
 from annotation.core.numbers import decimals
-from annotation.models import Campaign, JobState, Project
+from annotation.models import Campaign, Job, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, Source, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
@@ -181,12 +181,18 @@ register_contents(
     ],
     uses=[campaign_uses],
 )
+
+
+def _job(model: type[Job], label: str, name: str) -> JobKind:
+    return JobKind(model, label, "name", f"{name}-detail", retry=f"{name}-retry")
+
+
 register(
     findings=[study_findings, joint_findings, stand_in_findings, parameter_findings],
     setbacks=[study_setback],
     jobs=[
-        JobKind(Study, "Study “{name}”", "name", "correlations:study-detail"),
-        JobKind(ParameterStudy, "Study “{name}”", "name", "correlations:parameter-study-detail"),
-        JobKind(StudyVerification, "Verification of “{name}”", "name", "correlations:study-verification-detail"),
+        _job(Study, "Study “{name}”", "correlations:study"),
+        _job(ParameterStudy, "Parameter study “{name}”", "correlations:parameter-study"),
+        _job(StudyVerification, "Verification of “{name}”", "correlations:study-verification"),
     ],
 )

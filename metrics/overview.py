@@ -86,7 +86,14 @@ register_contents(
 register(
     findings=[leaderboard_findings],
     jobs=[
-        JobKind(ScoreRun, "Score run {first}: {name}", "metric", "metrics:run-detail", ("number",)),
-        JobKind(TrainedModel, "Model “{name}”", "name", "metrics:model-detail"),
+        JobKind(
+            ScoreRun,
+            "Score run {first}: {name}",
+            "metric",
+            "metrics:run-detail",
+            ("number",),
+            retry="metrics:run-retry",
+        ),
+        JobKind(TrainedModel, "Model “{name}”", "name", "metrics:model-detail", retry="metrics:model-retry"),
     ],
 )

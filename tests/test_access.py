@@ -86,7 +86,7 @@ LEAST: dict[tuple[Role | None, Role | None], str] = {
         "annotation:corpus-list annotation:dataset-detail annotation:dataset-download annotation:dataset-export "
         "annotation:dataset-import-detail annotation:dataset-list annotation:item-detail "
         "annotation:mining-run-candidates annotation:mining-run-detail annotation:mining-run-download "
-        "annotation:project-audit annotation:project-detail annotation:rating-import-detail "
+        "annotation:project-audit annotation:project-detail annotation:project-jobs annotation:rating-import-detail "
         "annotation:reference-set-detail annotation:reference-set-list annotation:release-attention "
         "annotation:release-browse annotation:release-browse-table annotation:release-chart "
         "annotation:release-compare annotation:release-compare-chart annotation:release-compare-download "

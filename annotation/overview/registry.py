@@ -94,7 +94,8 @@ class NextStep(NamedTuple):
 @dataclass(frozen=True)
 class JobKind:
     """A job with a page. ``label`` may name the fields ``name``, ``first`` and ``second``: the field that ``name``
-    names, and the arguments of the page's address after the project's."""
+    names, and the arguments of the page's address after the project's. ``retry`` is the name of the address, with the
+    same arguments, that starts a failed one again; empty if its page asks for something first."""
 
     model: type[Job]
     label: str
@@ -102,6 +103,7 @@ class JobKind:
     url_name: str
     address: tuple[str, ...] = ("pk",)
     project: str = "project"
+    retry: str = ""
 
 
 FindingSource = Callable[[Project, int], Iterable[Finding]]  # the newest ones, at most so many

@@ -16,6 +16,7 @@ from annotation.core.numbers import counted
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Campaign, CampaignState, Role
 from annotation.overview.closing import ways_heading, ways_on
+from annotation.overview.jobs import project_jobs
 from annotation.overview.selectors import front_page
 from annotation.projects.navigation import TASKS
 from annotation.quality.views.operations import OPERATIONS
@@ -34,6 +35,21 @@ def project_detail(request: MemberRequest) -> HttpResponse:
         "tasks": TASKS,
     }
     return render(request, "annotation/projects/project_detail.html", context)
+
+
+@require_GET
+@project_view(Role.VIEWER)
+def project_jobs_page(request: MemberRequest) -> HttpResponse:
+    project, jobs = request.project, project_jobs(request.project)
+    context = {
+        "project": project,
+        "may_manage": may_manage(project),
+        "jobs": jobs,
+        "under_way": [(job, job.url(project)) for job in [*jobs.running, *jobs.waiting]],
+        "failed": [(job, job.url(project), job.retry_url(project)) for job in jobs.failed],
+        "ended": [(job, job.url(project)) for job in jobs.ended],
+    }
+    return render(request, "annotation/projects/project_jobs.html", context)
 
 
 @require_GET

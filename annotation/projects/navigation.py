@@ -28,7 +28,10 @@ TASKS = (
     Task(
         "Overview",
         "Findings and next step",
-        (Entry("Overview", "annotation:project-detail", ("annotation:project-detail",)),),
+        (
+            Entry("Overview", "annotation:project-detail", ("annotation:project-detail",)),
+            Entry("Jobs", "annotation:project-jobs", ("annotation:project-jobs",)),
+        ),
     ),
     Task(
         "Data",

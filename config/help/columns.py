@@ -468,6 +468,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "p": "Two-sided, of this pair alone.",
         "p, corrected": "By Holm, for all pairs of this test. At 0.05 or below the two differ.",
     },
+    "jobs": {
+        "Took": "From the moment a worker began until it ended; of a job that was run again, the last time.",
+        "Asked by": "Who started it; empty for one that the product started itself.",
+    },
     "stand-ins": {
         "Stands in": "For whom it is shown: it beats half of the raters, and agrees more closely than they do, or "
         "clearly beats one rating for all; else why not.",

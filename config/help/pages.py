@@ -58,6 +58,12 @@ PAGES = (
         "records#the-complete-record",
     ),
     Page(
+        ["annotation:project-jobs"],
+        "Work that takes a while is done by workers: what runs, what waits, and what failed, with the reason. A failed "
+        "job is run again from here.",
+        "deployment#when-a-job-fails",
+    ),
+    Page(
         ["annotation:project-notifications"],
         "E-mails and webhooks to you when something in this project ends or needs a decision. Each member chooses "
         "alone; all is off at first.",

@@ -28,7 +28,7 @@ from annotation.models import (
     Target,
 )
 from annotation.overview.closing import ways_on
-from annotation.overview.jobs import failed_jobs, open_jobs, running_jobs
+from annotation.overview.jobs import failed_jobs, open_jobs, project_jobs, running_jobs
 from annotation.overview.registry import FINDINGS, JOBS, Finding, Source
 from annotation.overview.results import MOST_BARS, picture
 from annotation.overview.selectors import _led, _newest, _once
@@ -148,11 +148,25 @@ def test_every_kind_of_job_is_shown_while_it_runs_and_after_it_failed(lab: Proje
     assert len(running_jobs(lab, rows)) == len(rows)
     assert failed_jobs(lab, rows) == []
 
-    DryRun.objects.update(state=JobState.FAILED, finished_at=timezone.now())
+    address = reverse("annotation:project-jobs", args=[lab.slug])
+    assert f"0 running and {len(rows)} waiting. No failed job is left to run again." in client.get(address).text
+    DryRun.objects.update(state=JobState.FAILED, finished_at=timezone.now(), error="The campaign has no <items>.")
     (need,) = failed_jobs(lab, open_jobs(lab))
     assert need.text == f"Dry run of “{campaign.name}” failed."
+    manager, retry = as_user(world.people["manager"]), open_jobs(lab)[0].retry_url(lab)
+    assert "The campaign has no &lt;items&gt;." in client.get(address).text
+    assert retry not in client.get(address).text  # a viewer cannot
+    assert f'action="{retry}"' in manager.get(address).text
+    assert manager.post(retry).status_code == 302
+    assert failed_jobs(lab, open_jobs(lab)) == []  # it waits again
+    DryRun.objects.update(state=JobState.FAILED, finished_at=timezone.now())
     DryRun.objects.create(campaign=campaign, state=JobState.DONE, finished_at=timezone.now())
     assert failed_jobs(lab, open_jobs(lab)) == []  # it was repeated
+    jobs = project_jobs(lab)
+    assert DryRun.objects.filter(state=JobState.DONE).count() == sum("Dry run" in row.label for row in jobs.ended)
+    retries = {kind.retry for kind in JOBS if kind.retry}
+    assert all(row.retry_url(lab) for row in jobs.waiting if JOBS[row.kind].retry)
+    assert len(retries) == 9
 
 
 def test_the_page_of_a_project_with_everything(lab: Project, world, as_user) -> None:

@@ -17,10 +17,10 @@ PLAIN = """
     Accepted, Account, Action, Adds, Amount, Answer, Bonus, By, Campaign, Change, Code, Coefficient, Column,
     Computed, Context and message, Corpus, Created, Criterion, Data set, Decision, Details, Dry run, E-mail, Ends in,
     Expires, Fact, Field, File, First values, Found, Highest, Holds, How it was computed, How many, How the
-    submission ended, Imported, In all, Invitation, Item, Items, Kind, Labels, Language, Last
+    submission ended, Imported, In all, Invitation, Item, Items, Job, Kind, Labels, Language, Last
     seen, Last used, Licence, Line, List, Lowest, Mean, Mean rating, Means, Member, Message, Metric, Model,
-    Name, No., Notes, Notification, Output, Pair, Provider, Question, Rater, Reason, Recruitment, Reference, References,
-    Release, Response, Responses, Role, Rule, Run, Scale, Scheme, Score, Seconds, Seconds per item
+    Name, No., Notes, Notification, Output, Pair, Progress, Provider, Question, Rater, Reason, Recruitment, Reference,
+    References, Release, Response, Responses, Role, Rule, Run, Scale, Scheme, Score, Seconds, Seconds per item
     (median), Selected, Sent, Setting, Share of the candidates, Shown, Since, Source, Split, Started, State,
     Study, System, System or text, Table, Text, Value, Webhook, Weight, What, What follows, What happened, When, Works
     until, n-gram, none
