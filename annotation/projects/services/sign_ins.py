@@ -14,16 +14,24 @@ from annotation.core.limits import client_address
 from annotation.models import SignIn, User
 
 # The first that is found names the browser, or the system: others claim to be like the ones below them.
-BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("FxiOS/", "Firefox"), ("CriOS/", "Chrome"))
-BROWSERS += (("Chrome/", "Chrome"), ("Safari/", "Safari"))
-SYSTEMS = (
+BROWSERS: tuple[tuple[str, str], ...] = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+SYSTEMS: tuple[tuple[str, str], ...] = (
     ("Android", "Android"),
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),
     ("Windows", "Windows"),
     ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
 )
-SYSTEMS += (("CrOS", "ChromeOS"), ("Linux", "Linux"))
 LONGEST = 60
 
 
