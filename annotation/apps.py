@@ -10,6 +10,7 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("annotation.mining.services.sample")  # registers itself as a source of content
+        import_module("annotation.projects.services.sign_ins")  # is called when a session begins
         import_module("annotation.notifications.sources")  # is called when a job ends
         import_module("annotation.transfer.tables")  # registers what an archive of a project holds
         import_module("annotation.overview.sources")  # registers what the front page of a project shows

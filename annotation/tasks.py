@@ -29,6 +29,7 @@ from annotation.models import (
 )
 from annotation.notifications.services import sending
 from annotation.notifications.tasks import notification_deliver
+from annotation.projects.services import sign_ins
 from annotation.projects.tasks import project_delete
 from annotation.quality.services import snapshots
 from annotation.quality.tasks import campaign_snapshot
@@ -68,6 +69,7 @@ def sweep() -> None:
     """End lapsed leases and enqueue lost and waiting work again. Safe to run twice."""
     handout.slots_sweep()
     limits.limits_sweep()
+    sign_ins.sign_ins_sweep()
     kept_files.kept_files_sweep()
     drafts.unconfirmed_sweep(DatasetImport.objects.all())
     drafts.unconfirmed_sweep(RatingImport.objects.all(), PREVIEW)

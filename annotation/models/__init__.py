@@ -8,6 +8,7 @@ from annotation.models.accounts import ApiToken as ApiToken
 from annotation.models.accounts import Membership as Membership
 from annotation.models.accounts import Project as Project
 from annotation.models.accounts import Role as Role
+from annotation.models.accounts import SignIn as SignIn
 from annotation.models.accounts import User as User
 from annotation.models.audit import Amendment as Amendment
 from annotation.models.audit import AmendmentKind as AmendmentKind

@@ -51,6 +51,22 @@ class ApiToken(models.Model):
         return f"API token …{self.ending}"
 
 
+class SignIn(models.Model):
+    """A session of an account, and where it was begun, so that its owner can end it from elsewhere."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
+    session_key = models.CharField(max_length=40, unique=True, editable=False)
+    browser = models.CharField(max_length=60, blank=True, editable=False)
+    address = models.CharField(max_length=45, blank=True, editable=False)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+
+    def __str__(self) -> str:
+        return f"Sign-in of {self.user_id} at {self.created_at:%Y-%m-%d %H:%M}"
+
+
 class Role(models.TextChoices):
     OWNER = "owner", "Owner"
     MANAGER = "manager", "Manager"

@@ -4,6 +4,9 @@ from annotation.projects.views import account, audit, invitations, projects
 
 urlpatterns = [
     path("account/tokens/", account.account_tokens, name="account-tokens"),
+    path("account/sessions/", account.account_sessions, name="account-sessions"),
+    path("account/sessions/end/", account.account_sessions_end, name="account-sessions-end"),
+    path("account/sessions/<int:pk>/end/", account.account_session_end, name="account-session-end"),
     path("account/tokens/<int:pk>/revoke/", account.account_token_revoke, name="account-token-revoke"),
     path("projects/", projects.project_list, name="project-list"),
     path("projects/new/", projects.project_create, name="project-create"),

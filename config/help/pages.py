@@ -75,6 +75,11 @@ PAGES = (
         "Programs use the API with a token, and can do what its owner can do.",
         "api#a-token",
     ),
+    Page(
+        ["annotation:account-session"],
+        "Each sign-in is a session of two weeks. Here you see where you are signed in, and end what is not yours.",
+        "deployment#accounts-and-sessions",
+    ),
     Page(["password_change"], "A new password ends your sessions elsewhere and all your API tokens.", "api#a-token"),
     # --- Data sets
     Page(

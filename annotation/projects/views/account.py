@@ -1,4 +1,4 @@
-"""The API tokens of the signed-in user."""
+"""The API tokens of the signed-in user, and the sessions."""
 
 from datetime import timedelta
 
@@ -9,12 +9,14 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.core.errors import AnnotationError
+from annotation.core.numbers import counted
 from annotation.core.views import UserRequest
 from annotation.projects.forms import ApiTokenForm
 from annotation.projects.services.api_tokens import api_token_create, api_token_revoke
+from annotation.projects.services.sign_ins import live_sign_ins, sign_in_note, sign_ins_end
 
 
 @never_cache
@@ -55,3 +57,34 @@ def account_token_revoke(request: UserRequest, pk: int) -> HttpResponse:
     else:
         messages.info(request, "This token has ended already.")
     return redirect("annotation:account-tokens")
+
+
+@never_cache
+@login_required
+@require_GET
+def account_sessions(request: UserRequest) -> HttpResponse:
+    sign_in_note(request, request.user)  # a changed password gives the session another key
+    every = list(live_sign_ins(request.user))
+    context = {
+        "here": [each for each in every if each.session_key == request.session.session_key],
+        "elsewhere": [each for each in every if each.session_key != request.session.session_key],
+    }
+    return render(request, "annotation/projects/account_sessions.html", context)
+
+
+@login_required
+@require_POST
+def account_session_end(request: UserRequest, pk: int) -> HttpResponse:
+    if sign_ins_end(live_sign_ins(request.user).filter(pk=pk)):
+        messages.success(request, "The session is ended.")
+    else:
+        messages.info(request, "This session has ended already.")
+    return redirect("annotation:account-sessions")
+
+
+@login_required
+@require_POST
+def account_sessions_end(request: UserRequest) -> HttpResponse:
+    others = live_sign_ins(request.user).exclude(session_key=request.session.session_key)
+    messages.success(request, f"Ended: {counted(sign_ins_end(others), 'session')} elsewhere.")
+    return redirect("annotation:account-sessions")

@@ -14,14 +14,14 @@ from correlations.views.parameters import PARAMETER_STUDY
 
 # Headers that say all by themselves. Any other is explained in the registry.
 PLAIN = """
-    Accepted, Account, Action, Adds, Amount, Answer, Bonus, By, Campaign, Change, Code, Coefficient, Column,
-    Computed, Context and message, Corpus, Created, Criterion, Data set, Decision, Details, Dry run, E-mail, Ends in,
-    Expires, Fact, Field, File, First values, Found, Highest, Holds, How it was computed, How many, How the
+    Accepted, Account, Action, Address, Adds, Amount, Answer, Bonus, Browser, By, Campaign, Change, Code, Coefficient,
+    Column, Computed, Context and message, Corpus, Created, Criterion, Data set, Decision, Details, Dry run, E-mail,
+    Ends in, Expires, Fact, Field, File, First values, Found, Highest, Holds, How it was computed, How many, How the
     submission ended, Imported, In all, Invitation, Item, Items, Job, Kind, Labels, Language, Last
     seen, Last used, Licence, Line, List, Lowest, Mean, Mean rating, Means, Member, Message, Metric, Model,
     Name, No., Notes, Notification, Output, Pair, Progress, Provider, Question, Rater, Reason, Recruitment, Reference,
     References, Release, Response, Responses, Role, Rule, Run, Scale, Scheme, Score, Seconds, Seconds per item
-    (median), Selected, Sent, Setting, Share of the candidates, Shown, Since, Source, Split, Started, State,
+    (median), Selected, Sent, Setting, Share of the candidates, Shown, Signed in, Since, Source, Split, Started, State,
     Study, System, System or text, Table, Text, Value, Webhook, Weight, What, What follows, What happened, When, Works
     until, n-gram, none
 """
