@@ -1,11 +1,50 @@
 """What this app offers on a campaign's results."""
 
+from urllib.parse import urlencode
+
 from django.urls import reverse
 
+from annotation.campaigns.rated import rated_by
+from annotation.core.judges import looks_like_judge
 from annotation.core.numbers import counted
-from annotation.models import Campaign
+from annotation.models import Campaign, JobState
+from annotation.overview.closing import judges_left
 from annotation.results.registry import Companion, register
+from correlations.models import Study
 from correlations.selectors.helped import has_unrated_outputs, helping_runs
+from metrics.models import ScoreRun
+from metrics.scoring.external import External
+from metrics.selectors.runs import metric_label
+
+STAND_IN = "Can a judge stand in for raters?"
+MOST_RUNS = 50  # imports among which a judge's scores are looked for, newest first
+
+
+def stand_in(campaign: Campaign) -> Companion | None:
+    """Offer the study that tests a judge against these raters, or the next step to it.
+
+    Nothing if no output of a system is rated, or if the raters are not known one by one.
+    """
+    if campaign.unknown_raters or not rated_by(campaign).outputs:
+        return None
+    slug = campaign.project.slug
+    done = ScoreRun.objects.filter(dataset=campaign.dataset_id, metric=External.name, state=JobState.DONE)
+    judges = [run for run in done.order_by("-pk")[:MOST_RUNS] if looks_like_judge(metric_label(run))]
+    tested = Study.objects.filter(campaigns=campaign, score_runs__in=judges, state=JobState.DONE).order_by("-pk")
+    if study := tested.only("name").first():
+        text = f"The study “{study.name}” tests a judge against each of these raters."
+        url = reverse("correlations:study-stand-in", args=[slug, study.pk])
+        return Companion(STAND_IN, text, "See the answer", url)
+    if judges:
+        query = {"dataset": campaign.dataset_id, "campaign": campaign.pk, "run": judges[0].number}
+        text = f"A study tests {metric_label(judges[0])} against each of these raters."
+        url = f"{reverse('correlations:study-create', args=[slug])}?{urlencode(query)}"
+        return Companion(STAND_IN, text, "Start the study", url, for_managers=True)
+    for step in judges_left(campaign):
+        return Companion(STAND_IN, step.text, step.action, step.url, for_managers=True)
+    text = "If a judge, such as a language model, scored these outputs, import its scores; a study then tests it."
+    url = f"{reverse('metrics:run-import', args=[slug])}?{urlencode({'dataset': campaign.dataset.slug})}"
+    return Companion(STAND_IN, text, "Import a judge’s scores", url, for_managers=True)
 
 
 def with_a_metric(campaign: Campaign) -> Companion | None:
@@ -22,4 +61,4 @@ def with_a_metric(campaign: Campaign) -> Companion | None:
     )
 
 
-register(with_a_metric)
+register(stand_in, with_a_metric)

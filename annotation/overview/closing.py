@@ -34,7 +34,7 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     ways: list[Callable[[Campaign], NextStep]] = [_results, _score, *([_study] if can_study else []), _records]
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
-    return [*_replace(campaign), *_judges(campaign), *(way(campaign) for way in ways)]
+    return [*_replace(campaign), *judges_left(campaign), *(way(campaign) for way in ways)]
 
 
 def ways_heading(campaign: Campaign) -> str:
@@ -62,7 +62,7 @@ def _replace(campaign: Campaign) -> list[NextStep]:
     return [NextStep(replace_text(n), "Reopen them", replace_url(campaign))] if n else []
 
 
-def _judges(campaign: Campaign) -> list[NextStep]:
+def judges_left(campaign: Campaign) -> list[NextStep]:
     """Return the way to import those judges' columns of the file that the ratings came in that are not imported."""
     job = RatingImport.objects.filter(campaign=campaign, report__has_key="judges").defer("content").first()
     project: Any = campaign.project  # the app above holds score runs

@@ -16,28 +16,33 @@ if TYPE_CHECKING:
 
 
 BIN = 0.1  # of weights: the difference that five ratings on five points can show
+FEW_WEIGHTS = 41  # different ones, up to which each is drawn where it is
 WHOLE = alt.Axis(format=",d", tickMinStep=1)  # for counts
 MOST_NAMED = 20  # raters whose names fit beside their marks
 PLOT_WIDTH, PLOT_HEIGHT, LETTER_WIDTH = 300, 150, 7  # pixels of the smallest plot, and of a letter of a name
 FEW_BARS, FEW_BARS_WIDTH = 4, 56  # a bar or two would otherwise fill the chart
 
 
-def tenths(values: np.ndarray) -> np.ndarray:
-    """Round to the nearest tenth, and return tenths; halves go away from zero on both sides."""
-    rounded: np.ndarray = (np.sign(values) * np.floor(np.abs(values) / BIN + 0.5 + 1e-9)).astype(np.int64)
+def drawn_at(values: np.ndarray) -> np.ndarray:
+    """Return where marks of weights stand: at the weights if few differ, else at tenths, halves away from zero."""
+    exact: np.ndarray = np.round(values, 4) + 0.0  # no minus zero
+    if np.unique(exact).size <= FEW_WEIGHTS:
+        return exact
+    rounded: np.ndarray = np.round(np.sign(values) * np.floor(np.abs(values) / BIN + 0.5 + 1e-9) * BIN, 1) + 0.0
     return rounded
 
 
-def tenths_counted(
+def bars_counted(
     values: np.ndarray, name: str, side: str, sides: tuple[str, str, str]
 ) -> list[dict[str, float | int | str]]:
-    """Count references per tenth, a row for each bar. ``sides`` are the words for below, at and above zero."""
-    bins, counts = np.unique(tenths(values), return_counts=True)
+    """Count references per weight or bin, a row for each bar. ``sides`` are the words for below, at and above zero."""
+    bins, counts = np.unique(drawn_at(values), return_counts=True)
+    half = 0.42 * np.diff(bins, prepend=-np.inf).clip(max=BIN).min(initial=BIN)
     return [
         {
-            name: round(value * BIN, 1),
-            "from": round((value - 0.42) * BIN, 3),
-            "to": round((value + 0.42) * BIN, 3),
+            name: value,
+            "from": round(value - half, 4),
+            "to": round(value + half, 4),
             "references": count,
             side: sides[1 + (value > 0) - (value < 0)],
         }
@@ -46,8 +51,8 @@ def tenths_counted(
 
 
 def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """Draw the references per weight, in bins of 0.1, coloured by sign."""
-    rows = tenths_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
+    """Draw the references per weight, or in bins of 0.1 if many weights differ, coloured by sign."""
+    rows = bars_counted(weights, "weight", "sign", ("negative", "zero", "positive"))
     colours = palette(theme)
     signs = {"negative": colours.negative, "zero": colours.line_strong, "positive": colours.positive}
     chart = _bars(rows).encode(
@@ -56,7 +61,7 @@ def weight_distribution(weights: np.ndarray, *, theme: Theme = "light") -> Spec:
         y=alt.Y("references:Q", title="References", axis=WHOLE),
         y2=alt.datum(0),
         color=alt.Color("sign:N", legend=None, scale=_scale(signs)),
-        tooltip=[alt.Tooltip("weight:Q", format="+.1f"), _count("references")],
+        tooltip=[alt.Tooltip("weight:Q", format="+.2f"), _count("references")],
     )
     return finish(chart, theme)
 

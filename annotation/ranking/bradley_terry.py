@@ -50,7 +50,7 @@ class BradleyTerry:
 
 @dataclass(frozen=True, eq=False)
 class Certainty:
-    """How sure strengths are, over other raters and items; NaN where undefined.
+    """How sure strengths are, over new samples of raters and items; NaN where undefined.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def bradley_terry_certainty(
     rater: npt.ArrayLike | None,
     weight: npt.ArrayLike | None = None,
 ) -> Certainty:
-    """Return intervals of strengths and of their differences, over other raters and other items together.
+    """Return intervals of strengths and of their differences, over new samples of raters and items together.
 
     The errors are robust: comparisons by one rater, and of one item, may depend on each other.
 

@@ -1,4 +1,4 @@
-"""Intervals of means of ratings, over other raters and other items together.
+"""Intervals of means of ratings, over new samples of raters and items together.
 
 Ratings by one rater share that rater's severity, and ratings of one item its difficulty. The variance of a mean is then
 that of items, plus what raters add to it (two-way clustering [1]). Few raters say little about raters, so each of the

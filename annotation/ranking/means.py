@@ -28,11 +28,11 @@ class Differences:
     Attributes
     ----------
     mean, low, high : (T, T) float
-        Mean over items of the row's mean rating less the column's, with its 95% interval over other raters and items,
-        cut at the largest difference that the scale allows.
+        Mean over items of the row's mean rating less the column's, with its 95% interval over new samples of raters and
+        items, cut at the largest difference that the scale allows.
     p_values : (T, T) float
-        Two-sided, over other raters and items: 1 less the confidence whose interval just reaches 0. Where every item
-        has the same difference, that of the permutation test.
+        Two-sided, over new samples of raters and items: 1 less the confidence whose interval just reaches 0. Where
+        every item has the same difference, that of the permutation test.
     adjusted, family_low, family_high : (T, T) float
         ``p_values`` by Holm's correction over all pairs, and intervals that hold together and agree with it, cut as
         above: see ``annotation.ranking.family``.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from annotation.results.selectors.verdicts import CriterionVerdict, PairVerdict
 
 LINE, MARGIN = 30, 60  # height of a system's line, and of the axis
-PAIR_LINE = 26
+PAIR_LINE, PAIR_LINES = 26, 34  # of a pair with its names in one line, or in two
+LONG_PAIR = 18  # characters, from which on a phone has no room for the line beside both names
+MINUS = " − "
+MUCH_WIDER = 1.6  # than single intervals: from here on those of all differences together would stretch the axis
 IN_A_ROW = 7  # values for which a phone has room
 CERTAIN, OPEN = "certain", "not certain"  # differences
 FEW_VALUES = 11  # up to here each value of the scale has a name of its own
@@ -94,23 +97,29 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
 
 
 def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
-    """Draw the difference of each pair of systems with its interval, the largest first, and a line at no difference."""
+    """Draw the difference of each pair of systems, the largest first, and a line at no difference.
+
+    The thick line is its 95% interval; the thin one is that of all differences together, which decides whether it is
+    certain. Thin lines that would stretch the axis go on beyond it: the axis holds no difference, so what they say of
+    it is seen.
+    """
     rows = [
         {
             "pair": _named(pair),
             "difference": pair.difference,
             "low": finite_or_none(pair.low),
             "high": finite_or_none(pair.high),
+            "single_low": finite_or_none(pair.low if isnan(pair.single_low) else pair.single_low),
+            "single_high": finite_or_none(pair.high if isnan(pair.single_high) else pair.single_high),
             "p": finite_or_none(pair.adjusted),
             "sure": CERTAIN if pair.is_certain else OPEN,
         }
         for pair in verdict.pairs
         if not isnan(pair.difference)
     ]
-    what = [
-        _of(f"Difference in {'points' if verdict.by_means else 'log odds'}", verdict),
-        f"95% intervals{', corrected' if len(rows) > 1 else ''}",
-    ]
+    x = _axis_of_differences(verdict, rows)
+    is_long = any(len(row["pair"]) > LONG_PAIR for row in rows)
+    in_lines = {"labelExpr": f"split(replace(datum.label, '{MINUS}', '\\n−\u00a0'), '\\n')"} if is_long else {}
     colours = palette(theme)
     kinds = [kind for kind in (CERTAIN, OPEN) if any(row["sure"] == kind for row in rows)]
     looks = {CERTAIN: colours.accent, OPEN: colours.muted}
@@ -120,7 +129,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             "pair:N",
             title=None,
             sort=[_named(pair) for pair in verdict.pairs],
-            axis=alt.Axis(labelLimit=190, labelPadding=6, ticks=False, domain=False),
+            axis=alt.Axis(labelLimit=190, labelPadding=6, ticks=False, domain=False, **in_lines),
         ),
         color=alt.Color(
             "sure:N",
@@ -128,25 +137,17 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             scale=alt.Scale(domain=kinds, range=[looks[kind] for kind in kinds]),
             legend=legend,
         ),
-        tooltip=[
-            alt.Tooltip("pair:N", title="Difference"),
-            *(alt.Tooltip(f"{name}:Q", format=".2f") for name in ("difference", "low", "high")),
-            alt.Tooltip("p:Q", title="p, corrected", format=".3f"),
-            alt.Tooltip("sure:N", title="It is"),
-        ],
+        tooltip=_tooltip_of_differences(len(rows)),
     )
-    axis = alt.Axis(labelFlush=True)
-    scale = alt.Scale(nice=False, padding=12)
     no_difference = (
         alt.Chart(alt.InlineData(values=[{"at": 0}]))
         .mark_rule(color=colours.line_strong, strokeDash=[4, 3], aria=False)
-        .encode(x=alt.X("at:Q", title=what, axis=axis, scale=scale))
+        .encode(x=alt.X("at:Q", **x))
     )
-    intervals = base.mark_rule(strokeWidth=2.5, opacity=0.75, aria=False).encode(
-        x=alt.X("low:Q", title=what, axis=axis, scale=scale), x2="high:Q"
-    )
+    together = base.mark_rule(strokeWidth=1.5, opacity=0.75, aria=False, clip=True)
+    single = base.mark_rule(strokeWidth=5, opacity=0.5, aria=False)
     points = base.mark_point(filled=True, size=85, opacity=1).encode(
-        x=alt.X("difference:Q", title=what, axis=axis, scale=scale),
+        x=alt.X("difference:Q", **x),
         shape=alt.Shape(
             "sure:N",
             sort=kinds,
@@ -154,8 +155,44 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             legend=legend,
         ),
     )
-    height = MARGIN + PAIR_LINE * max(len(rows), 2)
-    return finish(alt.LayerChart(layer=[no_difference, intervals, points]), theme, height=height)
+    intervals = [single.encode(x=alt.X("single_low:Q", **x), x2="single_high:Q")]
+    if len(rows) > 1:
+        intervals.insert(0, together.encode(x=alt.X("low:Q", **x), x2="high:Q"))
+    height = MARGIN + (PAIR_LINES if is_long else PAIR_LINE) * max(len(rows), 2)
+    return finish(alt.LayerChart(layer=[no_difference, *intervals, points]), theme, height=height)
+
+
+def _axis_of_differences(verdict: CriterionVerdict, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return title, axis and scale; the scale ends with the single intervals if the others would stretch it."""
+    narrow = _ends(rows, "difference", "single_low", "single_high")
+    wide = _ends(rows, "difference", "single_low", "single_high", "low", "high")
+    is_cut = wide[1] - wide[0] > MUCH_WIDER * (narrow[1] - narrow[0])
+    low, high = narrow if is_cut else wide
+    room = 0.04 * (high - low)
+    title = [
+        _of(f"Difference in {'points' if verdict.by_means else 'log odds'}", verdict),
+        "95% intervals" if len(rows) == 1 else f"thick: 95% interval; thin: all {len(rows)} together",
+        *(["some thin lines go on beyond the frame"] if is_cut else []),
+    ]
+    scale = alt.Scale(domain=[low - room, high + room], nice=False)
+    return {"title": title, "axis": alt.Axis(labelFlush=True), "scale": scale}
+
+
+def _ends(rows: Sequence[Mapping[str, Any]], *names: str) -> tuple[float, float]:
+    values = [0.0, *(row[name] for row in rows for name in names if row[name] is not None)]
+    return min(values), max(values) if max(values) > min(values) else min(values) + 1.0
+
+
+def _tooltip_of_differences(n: int) -> list[alt.Tooltip]:
+    numbers = {"difference": "difference", "single_low": "low", "single_high": "high"}
+    if n > 1:
+        numbers |= {"low": "low, all together", "high": "high, all together"}
+    return [
+        alt.Tooltip("pair:N", title="Difference"),
+        *(alt.Tooltip(f"{name}:Q", title=title, format=".2f") for name, title in numbers.items()),
+        alt.Tooltip("p:Q", title="p, corrected", format=".3f"),
+        alt.Tooltip("sure:N", title="It is"),
+    ]
 
 
 CHARTS = {"estimates": estimates, "distribution": distribution, "differences": differences}
@@ -173,7 +210,7 @@ def _legend_columns(n: int) -> int | alt.ExprRef:
 
 
 def _named(pair: PairVerdict) -> str:
-    return f"{pair.first} − {pair.second}"
+    return f"{pair.first}{MINUS}{pair.second}"
 
 
 def _shares(verdict: CriterionVerdict) -> tuple[list[str], list[dict[str, Any]]]:

@@ -63,7 +63,7 @@ def campaign_results(request: MemberRequest, campaign: Campaign) -> HttpResponse
     if request.htmx:
         return render(request, "annotation/results/results_content.html", context)
     if context["results"]:
-        context["companions"] = list(companions(campaign))
+        context["companions"] = list(companions(campaign, manages=may_manage(request.project)))
     return render(request, "annotation/results/campaign_results.html", context)
 
 

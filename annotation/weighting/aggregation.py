@@ -1,4 +1,4 @@
-"""Weights of responses from the scores of their ratings, and how far other raters could have moved them.
+"""Weights of responses from the scores of their ratings, and how far a new sample of raters could have moved them.
 
 A scheme gives each rating a score and a precision. Resampling raters is then a matrix product for means, and a
 cumulative sum for medians.

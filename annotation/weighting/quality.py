@@ -16,7 +16,7 @@ class RaterQuality:
 
     Attributes
     ----------
-    summary : values, times, and agreement with other raters.
+    summary : values, times, and agreement with the other raters.
     gold, attention, anchor : share of answers inside the expected range.
     repeats : agreement of second answers with first.
     degraded : whether degraded texts are rated lower.

@@ -1,4 +1,4 @@
-"""Weights of the same responses if other raters, or fewer of their ratings, had weighed them."""
+"""Weights of the same responses if a new sample of raters, or fewer of their ratings, had weighed them."""
 
 from __future__ import annotations
 

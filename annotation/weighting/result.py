@@ -26,7 +26,7 @@ class WeightResult:
         Of the weight, from the spread of raters about a response, pooled over responses; NaN below two raters, or
         where all raters agree on every response.
     low, high : float array, shape (R,)
-        95% interval of the weight over other raters, Student's t; within [-1, +1], NaN where the error is.
+        95% interval of the weight over new samples of raters, Student's t; within [-1, +1], NaN where the error is.
     reasons : str array, shape (R,)
         Why something is NaN; empty where nothing is.
     signature : str

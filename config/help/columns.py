@@ -63,7 +63,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "results": {
         "Rank": "After all systems that raters find significantly better, before the significantly worse (Holm). With "
         "fewer raters or ratings intervals are wider, so that a lower mean may reach a higher place.",
-        "Mean": f"The mean over items of the mean rating of the output, {INTERVAL}: over other raters and items.",
+        "Mean": f"The mean over items of the output's mean rating, {INTERVAL}: over new samples of raters and items.",
         "Standardised": "The same in standard deviations of each rater's ratings, which removes severity and spread.",
         "Strength": f"Bradley-Terry strength, {INTERVAL}, with mean 0: 0.69 more is preferred twice as often.",
         "Share won": f"Share of comparisons won, a tie counted as half, {INTERVAL}. More points on a screen win.",
@@ -437,7 +437,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Items": "Other items, for these systems and these raters.",
         "Systems": "Other systems like these, on the same items, by the same raters; of ranks it holds at least 95%.",
         "Items and systems": "Other items and other systems, by these raters.",
-        "Raters": "Other raters like these, for the same items and systems; it holds at least 95%.",
+        "Raters": "A new sample of raters like these, for the same items and systems; it holds at least 95%.",
         "All three": "Other items, systems and raters at once: what the study, made anew, may give.",
     },
     "output-level": {

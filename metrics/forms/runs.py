@@ -19,7 +19,7 @@ from metrics.scoring.texts import TOKENIZERS
 from metrics.scoring.written import TRUE
 from metrics.selectors.catalogue import Entry, default_parameters, usual_metrics
 from metrics.selectors.corpus import plain_kinds, reference_counts
-from metrics.selectors.discouraged import bad_references_warning
+from metrics.selectors.discouraged import GOOD, bad_references_warning
 from metrics.selectors.explanations import Reading
 from metrics.selectors.models import model_choices
 from metrics.selectors.scripts import proposed_tokenizer
@@ -116,8 +116,9 @@ class PlainReferencesField(forms.MultipleChoiceField):
 
 
 def people_wrote(kinds: Collection[str]) -> list[str]:
-    """Return the kinds of reference that people wrote, or all if there are none."""
-    return [kind for kind in kinds if kind in (SourceKind.SEED, SourceKind.HUMAN)] or list(kinds)
+    """Return the kinds of reference that people wrote, or if there are none those that may be good, or else all."""
+    wrote, bad = (SourceKind.SEED, SourceKind.HUMAN), (SourceKind.RANDOM, SourceKind.PARROT)
+    return [kind for kind in kinds if kind in wrote] or [kind for kind in kinds if kind not in bad] or list(kinds)
 
 
 class TextsForm(RefusableForm):
@@ -138,6 +139,7 @@ class TextsForm(RefusableForm):
         release: Release | None = None,
         reads_references: bool = True,
         reads_weights: bool = False,
+        is_one: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
@@ -154,8 +156,10 @@ class TextsForm(RefusableForm):
             del self.fields["subset"]
         if release is None:
             del self.fields["items"]
-        elif reads_references and not reads_weights and (warning := bad_references_warning(release)):
+        elif reads_references and not reads_weights and (warning := bad_references_warning(release, one_metric=is_one)):
             self.fields["subset"].help_text = f"{self.fields['subset'].help_text}. {warning}"
+            if is_one:
+                self.initial["subset"] = GOOD
 
     def texts(self) -> dict[str, Any]:
         """Return the arguments of services that choose texts."""
@@ -178,7 +182,7 @@ class ScoreRunForm(TextsForm):
         **kwargs: Any,
     ) -> None:
         reads = {"reads_references": metric.needs_references, "reads_weights": metric().needs_weights}
-        super().__init__(*args, dataset=dataset, release=release, **reads, **kwargs)
+        super().__init__(*args, dataset=dataset, release=release, is_one=True, **reads, **kwargs)
         self.metric = metric
         defaults = default_parameters(metric, proposed_tokenizer(dataset), plain=bool(self.reference_counts))
         self.names = {parameter.name: self._free_name(parameter.name) for parameter in metric.parameter_list()}

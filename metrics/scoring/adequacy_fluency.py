@@ -130,6 +130,7 @@ class AdequacyFluencyMetric(MeanMetric):
     """AM, FM or AM-FM; each has a parameter ``references``."""
 
     group: ClassVar[str] = "adequacy-fluency"
+    ignores_case: ClassVar[bool] = True
 
     references: str
 

@@ -80,6 +80,7 @@ class Meteor(Metric):
     summary: ClassVar[str] = (
         "How many words match a reference in form, stem or sense, and how well they keep its order."
     )
+    ignores_case: ClassVar[bool] = True
     slow: ClassVar[str] = "METEOR's program is started for it, which takes a second or two."
 
     language: str = choice("en", ("en",), label="Language", key="lang")

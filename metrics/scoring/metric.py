@@ -202,6 +202,8 @@ class Metric(ABC):
         Why a segment has no score without the other segments; empty if it has one.
     together : str
         How several references make a score that is neither the best nor the mean of those against each one alone.
+    ignores_case : bool
+        Whether capitals make no difference to it as it is usually computed, without a parameter ``lowercase``.
     published : mapping
         Parameters with which scores on unweighted references are usually published, if they are not the defaults.
     usual : mapping
@@ -224,6 +226,7 @@ class Metric(ABC):
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     is_bleu: ClassVar[bool] = False
+    ignores_case: ClassVar[bool] = False
     slow: ClassVar[str] = ""
     no_lone_score: ClassVar[str] = ""
     together: ClassVar[str] = "parts of several"

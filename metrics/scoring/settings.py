@@ -16,6 +16,8 @@ _PLAIN = {
     ("tokenize", "none"): "tokens as they are",
     ("lowercase", "yes"): "lowercase",
     ("lowercase", "no"): "case kept",
+    ("case_sensitive", "no"): "case ignored",
+    ("case_sensitive", "yes"): "case kept",
     ("smoothing", "none"): "unsmoothed",
 }
 
@@ -62,7 +64,7 @@ def usual_settings(metric: str) -> list[str]:
     Examples
     --------
     >>> usual_settings("bleu"), usual_settings("ter")
-    (['order 4', '13a tokens', 'case kept', 'smooth exp'], [])
+    (['order 4', '13a tokens', 'case kept', 'smooth exp'], ['case ignored'])
     """
     known = METRICS.get(metric)
     if known is None:

@@ -12,7 +12,7 @@ section 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -138,6 +138,8 @@ class Ter(Metric):
     together: ClassVar[str] = "edits to the closest, over the mean length of all"
     higher_is_better: ClassVar[bool] = False
     high: ClassVar[float] = float("inf")
+    ignores_case: ClassVar[bool] = True
+    usual: ClassVar[Mapping[str, Any]] = {"case_sensitive": False}
 
     normalized: bool = flag(False, label="Normalise and split off punctuation", key="norm")
     no_punct: bool = flag(False, label="Remove punctuation", key="nopunct")

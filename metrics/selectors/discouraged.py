@@ -6,9 +6,14 @@ from django.utils.html import format_html
 from annotation.core.numbers import counted
 from annotation.models import Release, SourceKind
 
+GOOD = "w>0"  # references that raters found good
 
-def bad_references_warning(release: Release) -> str:
-    """Return what speaks against all references of a release and which to take instead; empty if nothing does."""
+
+def bad_references_warning(release: Release, *, one_metric: bool) -> str:
+    """Return what speaks against all references of a release and which to take instead; empty if nothing does.
+
+    ``one_metric``: for a single metric, which reads no weights; else for several, of which ΔBLEU may be one.
+    """
     negative, random = Q(weight__lt=0), Q(response__sources__kind=SourceKind.RANDOM)
     has_negative, has_random = (release.weights.filter(each).exists() for each in (negative, random))
     if not (has_negative or has_random):
@@ -17,9 +22,16 @@ def bad_references_warning(release: Release) -> str:
     kinds = " or ".join([*(["random"] if has_random else []), *(["of negative weight"] if has_negative else [])])
     if has_random:
         kinds = f"that {'is' if n == 1 else 'are'} {kinds}"
-    return format_html(
-        "“all” has {} {}: metrics that read no weights, such as BLEU and chrF, reward an output for matching "
-        "these, too; for such metrics write <code>w&gt;0</code>, the references that raters found good.",
-        counted(n, "reference"),
-        kinds,
+    has = format_html("“all” has {} {}.", counted(n, "reference"), kinds)
+    if one_metric:
+        return has + format_html(
+            " This metric reads no weights: it would reward an output for matching them, too. <code>{}</code> are the "
+            "references that raters found good.",
+            GOOD,
+        )
+    return has + format_html(
+        " ΔBLEU needs them: it counts matches with them against an output (Galley et al., 2015). Metrics that read no "
+        "weights, such as BLEU and chrF, reward such matches, too: score those apart, with <code>{}</code>, the "
+        "references that raters found good.",
+        GOOD,
     )

@@ -15,6 +15,7 @@ from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.subsets import Subset
 
+POSITIVE = "positive weight"  # in the reason why an item is left out
 MOST_NAMED = 2  # campaigns, before their number says enough
 SECONDS = 24 * 3600  # a release never changes
 
@@ -125,17 +126,24 @@ def _item_set(run: ScoreRun, scored: int, left_out: Iterable[tuple[str, int]]) -
         return ItemSet(scored, total)
     if run.metric == External.name:  # which items are in a file, its numbers do not say
         return ItemSet(scored, total, f"run {run.number}", f"of the file of run {run.number}", why)
-    return ItemSet(scored, total, references_name(run), _items_name(run), why)
+    is_positive = any(POSITIVE in reason for reason, _ in why)
+    return ItemSet(scored, total, references_name(run), _items_name(run, is_positive=is_positive), why)
 
 
-def _items_name(run: ScoreRun) -> str:
-    """Return what the scored items have in common: the split, the campaigns that rated them, their references."""
+def _items_name(run: ScoreRun, *, is_positive: bool) -> str:
+    """Return what the scored items have in common: the split, the campaigns that rated them, their references.
+
+    ``is_positive``: items that were rated are left out, too, since no reference of theirs has a positive weight.
+    """
     subset = Subset.from_mapping(run.subset)
     if run.release is None:
         return f"with {references_name(run)}"
     split, campaigns = _chosen_by_release(run.release)
     parts = [f"of split {split}"] if split else []
-    parts.append(f"rated in {_named(campaigns)}" if campaigns else f"with weights in {run.release}")
+    if is_positive:
+        parts.append("with a positive weight")
+    else:
+        parts.append(f"rated in {_named(campaigns)}" if campaigns else f"with weights in {run.release}")
     return " ".join(parts) if subset.kind == "all" else f"{' '.join(parts)}, {subset.label}"
 
 

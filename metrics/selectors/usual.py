@@ -55,7 +55,8 @@ class UsualSettings:
         """Return these settings in words: the shared ones, and what is special to some of these metrics."""
         by_words: dict[str, list[str]] = {}
         for name in names:
-            if words := ", ".join(in_words(name, self.special_parameters(name))):
+            case = ["case ignored"] if METRICS[name].ignores_case and not self.shared["lowercase"] else []
+            if words := ", ".join([*in_words(name, self.special_parameters(name)), *case]):
                 by_words.setdefault(words, []).append(METRICS[name].label)
         shared = ", ".join(in_words(TYPICAL[self.plain], self.shared))
         source = " (as in sacreBLEU)" if self.plain else " (order and case as in Galley et al., 2015)"

@@ -15,6 +15,7 @@ from metrics import tasks
 from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
+from metrics.selectors.leaderboard_glance import glance
 from metrics.selectors.leaderboard_marks import crossed_note, open_note, smoothed_note
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import beside_raters, headline, lead, summary
@@ -42,6 +43,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     whole = {"columns": "all"} if is_whole else {}
     return {
         "board": board,
+        "glance": glance(board),
         "table": board if is_whole or all_settings else board.narrowed(),
         "is_whole": is_whole,
         "fewer_query": urlencode(kept),
@@ -122,6 +124,7 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
     context = {
         "project": request.project,
         "board": board,
+        "glance": glance(board),
         "columns": columns,
         "settings": settings_of(columns),
         "agreements": agreements(columns, board),

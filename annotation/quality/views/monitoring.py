@@ -20,7 +20,7 @@ from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
 from annotation.core.numbers import card, counted, decimals
 from annotation.core.views import MemberRequest, object_view
-from annotation.models import Campaign, CampaignState, ReferenceSet, Role
+from annotation.models import Campaign, CampaignState, JobState, ReferenceSet, Role
 from annotation.quality import charts
 from annotation.quality.selectors.decisions import reopened_slots
 from annotation.quality.selectors.monitoring.certainty import TARGETS, Enough, Target
@@ -209,7 +209,7 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
     alpha = {criterion.name: criterion.alpha.alpha for criterion in monitor.figures.criteria}
     answers = [_about_systems(campaign, known, alpha.get(known.criterion)) for known in monitor.figures.forecasts]
     if not answers and rated_by(campaign).mostly_outputs:
-        answers = [_about_studies()]
+        return [_about_studies(campaign)]
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]
@@ -259,13 +259,26 @@ def _about_weights(campaign: Campaign, certainty: Enough) -> dict[str, Any]:
     return {"about": certainty.what, "sentence": certainty.signs.sentence, "pairs": [], "url": url, "button": button}
 
 
-def _about_studies() -> dict[str, Any]:
-    """Return where ratings of outputs alone are judged: weights, which are of references, say nothing about them."""
+def _about_studies(campaign: Campaign) -> dict[str, Any]:
+    """Return where ratings of outputs alone are judged: weights, which are of references, say nothing about them.
+
+    The study that says it, or else the form that starts one.
+    """
+    answer = {"about": "", "pairs": []}
+    slug = campaign.project.slug
+    rated: Any = campaign  # the app above holds studies
+    done = rated.studies.filter(state=JobState.DONE, specification__sensitivity=True).order_by("-pk").first()
+    if done is not None:
+        sentence = f"How many raters it takes to tell metrics apart, the study “{done.name}” says."
+        url = reverse("correlations:study-sensitivity", args=[slug, done.pk])
+        return answer | {"sentence": sentence, "url": url, "button": "How many raters did we need?"}
     sentence = (
-        "Whether these ratings of outputs are enough to tell metrics apart, a study says: start it with “How many "
-        "raters did we need?”."
+        "Whether these ratings of outputs are enough to tell metrics apart, a study says: tick “Also compute how many "
+        "raters were needed” in its form."
     )
-    return {"about": "", "sentence": sentence, "pairs": [], "url": "", "button": ""}
+    query = urlencode({"dataset": campaign.dataset_id, "campaign": campaign.pk})
+    url = f"{reverse('correlations:study-create', args=[slug])}?{query}"
+    return answer | {"sentence": sentence, "url": url, "button": "Start a study"}
 
 
 def _change_url(campaign: Campaign, operation: str, choices: dict[str, Any]) -> str:

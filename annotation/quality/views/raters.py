@@ -103,12 +103,20 @@ def campaign_raters(request: MemberRequest, campaign: Campaign) -> HttpResponseB
     page = max(whole_number(request, "page") or 1, 1)
     # A measure without any answer takes no column.
     words = _state_words(campaign)
+    shown = rows[(page - 1) * PAGE : page * PAGE]
+    imported = imported_names([row.rater.pk for row in shown]) if may_manage(request.project) else {}
     listed = [name for name, kind in MEASURES.items() if kind.is_listed]
     names = [name for name in listed if any(row.measures[name].n for row in rows)] or ["n"]
     context = {
         "rows": [
-            (row, words[row.state], [row.measures[name] for name in names], suspected.reasons.get(row.rater.pk, []))
-            for row in rows[(page - 1) * PAGE : page * PAGE]
+            (
+                row,
+                imported.get(row.rater.pk, ""),
+                words[row.state],
+                [row.measures[name] for name in names],
+                suspected.reasons.get(row.rater.pk, []),
+            )
+            for row in shown
         ],
         "columns": [_column(name, sort) for name in names],
         "n_rows": len(rows),

@@ -7,14 +7,14 @@ import altair as alt
 import numpy as np
 
 from annotation.core.charts import Spec, Theme, finish, palette
-from annotation.quality.charts import BIN, tenths, tenths_counted
+from annotation.quality.charts import bars_counted, drawn_at
 
 SIGNED = "datum.value == 0 ? '0' : format(datum.value, '+.1f')"
 
 
 def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """Draw references per move of their weight, in steps of 0.1, coloured by direction."""
-    rows = tenths_counted(moves, "move", "direction", ("down", "hardly", "up"))
+    """Draw references per move of their weight, or in steps of 0.1 if many differ, coloured by direction."""
+    rows = bars_counted(moves, "move", "direction", ("down", "hardly", "up"))
     colours = palette(theme)
     furthest = max([0.5, *(abs(float(row["move"])) for row in rows)]) + 0.1
     domain, colour = ["down", "hardly", "up"], [colours.negative, colours.line_strong, colours.positive]
@@ -32,7 +32,7 @@ def moves_of_weights(moves: np.ndarray, *, theme: Theme = "light") -> Spec:
             y=alt.Y("references:Q", title="References", axis=alt.Axis(format=",d", tickMinStep=1)),
             y2=alt.datum(0),
             color=alt.Color("direction:N", legend=None, scale=alt.Scale(domain=domain, range=colour)),
-            tooltip=[alt.Tooltip("move:Q", format="+.1f"), alt.Tooltip("references:Q", format=",")],
+            tooltip=[alt.Tooltip("move:Q", format="+.2f"), alt.Tooltip("references:Q", format=",")],
         )
     )
     return finish(chart, theme)
@@ -72,8 +72,8 @@ def weight_scatter(
             size=alt.Size("references:Q", legend=None, scale=sizes),
             color=alt.Color("group:N", legend=None, scale=group),
             tooltip=[
-                alt.Tooltip(f"{x.field}:Q", title=x.title, format="+.1f"),
-                alt.Tooltip(f"{y.field}:Q", title=y.title, format="+.1f"),
+                alt.Tooltip(f"{x.field}:Q", title=x.title, format="+.2f"),
+                alt.Tooltip(f"{y.field}:Q", title=y.title, format="+.2f"),
                 alt.Tooltip("references:Q", format=","),
                 alt.Tooltip("group:N"),
             ],
@@ -84,10 +84,10 @@ def weight_scatter(
 
 
 def weights_then_and_now(before: np.ndarray, after: np.ndarray, *, theme: Theme = "light") -> Spec:
-    """Draw shared references by their two weights, in cells of 0.1."""
-    cells, counts = np.unique(np.stack([tenths(before), tenths(after)], axis=1), axis=0, return_counts=True)
+    """Draw shared references by their two weights, each where it is, or in cells of 0.1 if many differ."""
+    cells, counts = np.unique(np.stack([drawn_at(before), drawn_at(after)], axis=1), axis=0, return_counts=True)
     rows = [
-        {"before": round(x * BIN, 1), "after": round(y * BIN, 1), "references": count, "group": _direction(x, y)}
+        {"before": x, "after": y, "references": count, "group": _direction(x, y)}
         for (x, y), count in zip(cells.tolist(), counts.tolist(), strict=True)
     ]
     shades = palette(theme)
@@ -96,5 +96,5 @@ def weights_then_and_now(before: np.ndarray, after: np.ndarray, *, theme: Theme 
     return finish(weight_scatter(rows, *axes, colours, most=int(counts.max(initial=1)), theme=theme), theme)
 
 
-def _direction(before: int, after: int) -> str:
+def _direction(before: float, after: float) -> str:
     return "up" if after > before else "down" if after < before else "same"

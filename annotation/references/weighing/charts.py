@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 
 from annotation.core.charts import Spec, Theme, finish, palette, themed
-from annotation.quality.charts import BIN, tenths
+from annotation.quality.charts import drawn_at
 from annotation.references.releases.charts import ScatterAxis, weight_scatter
 from annotation.weighting.standing import signs
 
@@ -16,15 +16,17 @@ TURNED, KEPT = "turns", "keeps"
 
 
 def _cells(weights: np.ndarray, other: np.ndarray) -> list[dict[str, Any]]:
-    """Count references per cell of both weights, centred on tenths."""
+    """Count references per cell of both weights: at the weights themselves, or at tenths if many differ."""
     both = np.isfinite(weights) & np.isfinite(other)
     weights, other = weights[both], other[both]
     turned = signs(weights) * signs(other) < 0
-    cells, counts = np.unique(np.stack([tenths(weights), tenths(other), turned], axis=1), axis=0, return_counts=True)
+    cells, counts = np.unique(
+        np.stack([drawn_at(weights), drawn_at(other), turned], axis=1), axis=0, return_counts=True
+    )
     return [
         {
-            "own": round(x * BIN, 1) + 0.0,
-            "other": round(y * BIN, 1) + 0.0,
+            "own": x,
+            "other": y,
             "references": count,
             "group": TURNED if is_turned else KEPT,
         }

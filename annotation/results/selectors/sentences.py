@@ -78,7 +78,7 @@ def few_raters_sentence(verdict: CriterionVerdict) -> str:
         return ""
     if verdict.raters == 1:
         return "Only one rater rated: what others would say is not known."
-    return f"Only {verdict.raters} raters rated, so how far other raters would differ is uncertain."
+    return f"Only {verdict.raters} raters rated, so how far a new sample of raters would differ is uncertain."
 
 
 def _nothing_certain(verdict: CriterionVerdict) -> str:

@@ -106,7 +106,7 @@ class PairVerdict:
 
     @property
     def is_certain(self) -> bool:
-        """Return whether other raters and items should show it again."""
+        """Return whether new samples of raters and items should show it again."""
         return self.adjusted <= ALPHA
 
     @property

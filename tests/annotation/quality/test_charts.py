@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,11 +13,17 @@ def rows_of(specification):
     return rows
 
 
-def test_weights_are_binned_to_tenths_symmetrically_around_zero():
+def test_few_weights_are_drawn_where_they_are_and_many_in_tenths_symmetrically_around_zero():
     weights = np.array([-1, -0.35, -0.25, -0.04, 0, 0.04, 0.25, 0.35, 1])
     rows = rows_of(charts.weight_distribution(weights))
-    assert {row["weight"]: row["references"] for row in rows} == {-1: 1, -0.4: 1, -0.3: 1, 0: 3, 0.3: 1, 0.4: 1, 1: 1}
+    assert {row["weight"]: row["references"] for row in rows} == dict.fromkeys(weights.tolist(), 1)
+    assert all(row["from"] < row["weight"] < row["to"] for row in rows)
+    assert all(before["to"] <= after["from"] for before, after in pairwise(rows))
     assert {row["sign"] for row in rows if row["weight"] < 0} == {"negative"}
+
+    many = [*weights, *np.linspace(-0.049, 0.049, 61)]
+    binned = {row["weight"]: row["references"] for row in rows_of(charts.weight_distribution(np.array(many)))}
+    assert binned == {-1: 1, -0.4: 1, -0.3: 1, 0: 64, 0.3: 1, 0.4: 1, 1: 1}
 
 
 def test_values_are_shares_of_each_criterion():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from annotation.core.charts import palette
-from annotation.results.charts import _ladder, estimates
+from annotation.results.charts import _ladder, differences, estimates
 
 
 def _lightness(colour: str) -> float:
@@ -30,3 +30,33 @@ def test_an_axis_names_its_criterion_unless_that_repeats_what_is_shown(criterion
     points = estimates(verdict)["layer"][1]  # type: ignore[arg-type]
 
     assert points["encoding"]["x"]["title"][0] == title
+
+
+def test_intervals_of_all_differences_together_do_not_stretch_the_axis() -> None:
+    """The frame holds no difference and each single interval; the wide ones are cut at it, as the title says."""
+
+    def drawn(low: float, high: float) -> tuple[list[float], list[str]]:
+        pairs = [
+            SimpleNamespace(
+                first=name,
+                second="C",
+                difference=0.4,
+                single_low=0.1,
+                single_high=0.7,
+                low=low,
+                high=high,
+                adjusted=0.2,
+                is_certain=low > 0,
+            )
+            for name in "AB"
+        ]
+        x = differences(SimpleNamespace(pairs=pairs, criterion="rating", by_means=True))["layer"][1]["encoding"]["x"]
+        return x["scale"]["domain"], x["title"]  # type: ignore[return-value]
+
+    (start, end), title = drawn(-3.5, 4.0)
+    assert -0.1 < start < 0
+    assert 0.7 < end < 0.8
+    assert title[1:] == ["thick: 95% interval; thin: all 2 together", "some thin lines go on beyond the frame"]
+    (start, end), title = drawn(0.05, 0.9)
+    assert start < 0 < 0.9 < end
+    assert len(title) == 2

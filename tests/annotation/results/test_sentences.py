@@ -62,7 +62,9 @@ def test_the_difference_that_is_not_certain_is_named_and_few_raters_are_called_r
         "cobalt, is +1.09 on a scale of "
         "1 to 5, 95% interval 0.83 to 1.35. cobalt and birch cannot be told apart: +0.07, 95% interval −0.22 to 0.37."
     )
-    assert few_raters_sentence(four) == "Only 3 raters rated, so how far other raters would differ is uncertain."
+    assert (
+        few_raters_sentence(four) == "Only 3 raters rated, so how far a new sample of raters would differ is uncertain."
+    )
 
 
 def test_few_raters_and_many_pairs_explain_wide_intervals():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from correlations.models import Study
 from correlations.selectors.helped import helped_results
 from correlations.stats.worth import regression_estimate
 from metrics.models import ScoreRun
@@ -27,6 +28,31 @@ def run(world: World) -> ScoreRun:
 
 def url(world: World, name: str = "correlations:campaign-helped", *rest: str) -> str:
     return reverse(name, args=[world.project.slug, world.output_campaign.pk, *rest])
+
+
+def test_the_results_lead_on_to_scores_and_to_the_test_of_a_judge(run, world, manager, viewer, as_user) -> None:
+    """Whether the judge's scores are not here, imported, or tested in a study."""
+
+    def steps(user: object) -> list[str]:
+        found = as_user(user).get(url(world, "annotation:campaign-results")).context["companions"]
+        return [each.url for each in found if each.action != "See whether a metric helps"]
+
+    slug, campaign = world.project.slug, world.output_campaign
+    scores, importing, studying = (
+        reverse(name, args=[slug]) for name in ("metrics:run-list", "metrics:run-import", "correlations:study-create")
+    )
+    of_dataset = f"?dataset={world.dataset.slug}"
+    assert steps(manager) == [scores + of_dataset, importing + of_dataset]
+    assert steps(viewer) == [scores + of_dataset]
+    run.parameters |= {"scorer": "gpt4_judge"}
+    run.save()
+    test = f"{studying}?dataset={world.dataset.pk}&campaign={campaign.pk}&run={run.number}"
+    assert steps(manager)[1] == test
+    done = {"state": run.state, "finished_at": run.finished_at}
+    study = Study.objects.create(project=world.project, dataset=world.dataset, specification={}, **done)
+    study.campaigns.add(campaign)
+    study.score_runs.add(run)
+    assert steps(viewer)[1] == reverse("correlations:study-stand-in", args=[slug, study.pk])
 
 
 def test_the_results_lead_to_the_means_with_a_metric_and_their_download(run, world, viewer, as_user) -> None:

@@ -1,20 +1,23 @@
 import csv
 import html
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from django.db.models import Avg
 from django.urls import reverse
+from scipy.stats import rankdata
 
 from annotation.models import Criterion, Item, Project, Response, ResponseSource, SourceKind, System
-from annotation.results.selectors.verdicts import compute_results
+from annotation.results.selectors.verdicts import CriterionVerdict, compute_results
 from metrics.models import RunOrigin, ScoreRun, SystemRatings
 from metrics.scoring.comparisons import LEVEL
 from metrics.scoring.registry import get_metric
 from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import board_runs, leaderboard
+from metrics.selectors.leaderboard_glance import glance
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import beside_raters, headline, summary
 from metrics.selectors.run_items import item_set_of_report
@@ -172,11 +175,11 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
 
     board = leaderboard(small.dataset, board_runs(small.dataset).shown)
 
-    campaign = small.release.reference_set.campaigns.get()
+    positive = "4 items with a positive weight"
     heads = [(column.label, column.references, column.items.label) for column in board.columns]
     assert heads[0] == ("BLEU", "own references", "2 items with own references")
     assert set(heads[1:3]) == {
-        ("ΔBLEU", str(small.release), f"4 items rated in “{campaign}”"),
+        ("ΔBLEU", str(small.release), positive),
         ("BLEU", str(small.release), "all 5 items"),
     }
     assert heads[3:] == [("Length", "", "all 5 items")]
@@ -191,7 +194,7 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
         assert next(c for c in board.columns if c.run == run).items == item_set_of_report(run)
     sentences = summary(board)
     assert sentences[0].startswith("Over all 5 items: BLEU (order 2, tokens as they are) puts ")
-    assert any(each.startswith(f"Over the 4 items rated in “{campaign}”: ΔBLEU (order 2) puts ") for each in sentences)
+    assert any(each.startswith(f"Over the {positive}: ΔBLEU (order 2) puts ") for each in sentences)
     assert any(
         each.startswith("Over the 2 items with own references: BLEU (order 2, tokens as they are) puts ")
         for each in sentences
@@ -274,6 +277,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
         shares_first = any(cells[each.name].standing == "tied" for each in others)
         assert cells[first.name].standing == ("tied" if shares_first else "best")
     assert {cell.standing for cell in cells_of(board, board.columns[2].key).values()} == {"tied"}  # fluency is chance
+    assert_glance(board, results.criteria[0])
     (sentence,) = board.rater_sentences
     assert sentence.text == (
         "Informativeness and relevance: 3 raters give Human the highest mean; Echo, Parrot and Quill cannot be told "
@@ -282,6 +286,30 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
     assert sentence.basis == f"{results.ratings:,} ratings by 3 raters of 40 items in “{campaign.name}”"
     assert "Raters" not in headline(board)
     assert beside_raters(board) == "By the raters Echo may be first, too."  # on each criterion, as the sentence says
+
+
+def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
+    """Places are ranks by scipy; pairs are counted one by one, as if the raters told each pair but one apart."""
+    pairs = [replace(pair, adjusted=0.01 if place else 0.5) for place, pair in enumerate(verdict.pairs)]
+    verdict, (first, *others) = replace(verdict, pairs=pairs), board.columns
+    shown = glance(replace(board, columns=[replace(first, verdict=verdict), *others]))
+    assert shown is not None
+    assert [[line.column.head for line in lines] for lines in shown.blocks] == [
+        ["Informativeness", "Relevance", "Fluency"],
+        ["BLEU"],
+    ]
+    bleu = cells_of(board, board.columns[3].key)
+    scores = {name: cell.score for name, cell in bleu.items() if cell.score is not None}
+    ranks = dict(zip(scores, rankdata([-score for score in scores.values()], method="min"), strict=True))
+    (line,) = shown.blocks[1]
+    names = [head.name for head in shown.heads]
+    assert names == [each.name for each in verdict.systems]
+    assert [place.number for place in line.places] == [ranks.get(name) for name in names]
+    told = [pair for pair in verdict.pairs if pair.is_certain and {pair.first, pair.second} <= scores.keys()]
+    assert (line.agreed, line.told) == (sum(scores[each.first] > scores[each.second] for each in told), len(told))
+    assert line.told > 0
+    assert first.is_open
+    assert not any(head.may_be_best for head in shown.heads), "each may be, so that a mark would tell nothing"
 
 
 def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_away(

@@ -32,3 +32,5 @@ def test_metrics_with_trained_models_keep_case_beside_lowercase_of_a_release() -
     assert usual.special_parameters("embedding_average") == {"lowercase": False}
     assert usual.special_parameters("bleu") == {}
     assert usual.sentence(["bleu", "embedding_average"]).endswith("Embedding average: case kept")
+    plain = UsualSettings("13a", plain=True).sentence(["bleu", "ter", "am"])
+    assert plain.endswith("TER and AM: case ignored"), "what the shared “case kept” does not hold for"

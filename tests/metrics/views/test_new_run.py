@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.models import JobState, Project, ResponseSource, SourceKind, System
 from metrics.errors import ScoreRunRefused
-from metrics.forms.runs import ScoreRunForm
+from metrics.forms.runs import ScoreRunForm, people_wrote
 from metrics.models import ScoreRun
 from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.registry import METRICS, get_metric
@@ -163,14 +163,17 @@ def test_only_the_chosen_metrics_parameters_are_shown(world: World, manager, as_
 def test_metrics_without_weights_are_warned_of_references_that_an_output_should_not_match(world: World) -> None:
     def beside(metric: str) -> str:
         form = ScoreRunForm(metric=METRICS[metric], dataset=world.dataset, release=world.release)
-        return str(form.fields["subset"].help_text)
+        text, chosen = str(form.fields["subset"].help_text), form.get_initial_for_field(form.fields["subset"], "subset")
+        assert chosen == ("w>0" if "reward" in text else "all"), "what the text advises is the default"
+        return text
 
     negative = {weight.response_id for weight in world.release.weights.all() if weight.weight < 0}
-    assert f"“all” has {len(negative)} references of negative weight: metrics that read no weights" in beside("chrf")
+    assert f"“all” has {len(negative)} references of negative weight. This metric reads no weights" in beside("chrf")
     assert "reward" not in beside("delta_bleu"), "it punishes such matches"
     other = world.release.weights.filter(weight__gt=0)[0]
     ResponseSource.objects.create(response=other.response, item=other.item, kind=SourceKind.RANDOM)
-    assert f"“all” has {len(negative) + 1} references that are random or of negative weight:" in beside("bleu")
+    assert f"“all” has {len(negative) + 1} references that are random or of negative weight." in beside("bleu")
+    assert people_wrote([SourceKind.MINED, SourceKind.RANDOM]) == [SourceKind.MINED], "random replies are not ticked"
 
 
 def test_a_value_out_of_range_is_named_beside_its_field(world: World, manager, as_user) -> None:

@@ -437,7 +437,7 @@ def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_
         detail = reverse("metrics:run-detail", args=[world.project.slug, each.number])
         assert (words in " ".join(client.get(detail).content.decode().split())) is (each.release is not None)
     (agreement,) = page.context["agreements"]
-    assert agreement.differing_items == "39 items rated in “Reference ratings” against all 40 items"
+    assert agreement.differing_items == "39 items with a positive weight against all 40 items"
     orders = [[score.system_id for score in each.scores.order_by("-score")] for each in (run, other)]
     taus = kendalltau([orders[0].index(pk) for pk in orders[0]], [orders[1].index(pk) for pk in orders[0]]).statistic
     assert 2 * agreement.same / agreement.pairs - 1 == pytest.approx(taus)

@@ -132,7 +132,12 @@ def _references(release: Release, query: BrowseQuery, page: ReferencePage) -> di
     """Return the references of a page as the templates show them."""
     if query.view == "table":
         table = table_items(release, page)
-        return {"table": table, "has_contexts": any(row.context for item in table for row in item.rows)}
+        rows = [row for item in table for row in item.rows]
+        return {
+            "table": table,
+            "has_contexts": any(row.context for row in rows),
+            "has_mined": any(row.is_mined for row in rows),
+        }
     groups = selectors.grouped(release, page) if query.view == "items" else []
     texts, messages = _marked(query.chosen.text, page)
     fallen = selectors.fallen_response_ids(release)
