@@ -423,6 +423,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Shared items": "Items that both systems answered and raters rated.",
         "Units": "Groups of items that the study correlates over.",
     },
+    "three-levels": {
+        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems.",
+        "Systems": "Pearson's r over systems: which is better overall. Beside it the place among the metrics.",
+        "Outputs": "Pearson's r over single outputs: which output is better.",
+    },
     "system-level": {
         "r": "Pearson's r of the systems' scores and mean ratings, over the same outputs.",
         "95% over items": "95% interval of r over other items, for these systems. It says nothing of others.",

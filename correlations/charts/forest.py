@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
 from annotation.core.charts import Spec, Theme, Width, finish, palette
-from correlations.charts.data import inline, layers, records, signed, tooltips
+from correlations.charts.data import in_lines, inline, layers, records, signed, tooltips
 from metrics.scoring.colours import metric_colours
 
 _NOWHERE = (math.nan, math.nan)
@@ -36,6 +36,7 @@ def forest_plot(
     *,
     title: str = "Correlation with human ratings",
     settings: str = "",
+    about: Sequence[str] = (),
     series: str = "Coefficient",
     theme: Theme = "light",
     width: Width = "container",
@@ -48,6 +49,8 @@ def forest_plot(
         In the order to show; rows of one metric and subset share a line.
     settings : str
         Of the metrics, where their names leave them out.
+    about : sequence of str
+        Lines below the title; by default what the line, the band and the bar of a study's rows are.
     series : str
         What ``coefficient`` of the rows names: coefficients, or, say, studies.
 
@@ -68,20 +71,19 @@ def forest_plot(
         layers(*_drawn(rows, lines, series, theme)),
         theme,
         title=title,
-        subtitle=[
-            *([settings] if settings else []),
-            "Line: 95% interval, bootstrap over items",
-            *(["Band: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
-            *(
-                ["Upright bar: another group of as many raters, estimated"]
-                if any(_has_ceiling(row) for row in rows)
-                else []
-            ),
-        ],
+        subtitle=[*([settings] if settings else []), *(about or _legend(rows))],
         description=_in_words(rows),
         width=width,
         height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
     )
+
+
+def _legend(rows: Sequence[ForestRow]) -> Iterator[str]:
+    yield "Line: 95% interval, bootstrap over items"
+    if any(_has_paper(row) for row in rows):
+        yield "Band: Fisher’s z as in Galley et al. (2015)"
+    if any(_has_ceiling(row) for row in rows):
+        yield "Upright bar: another group of as many raters, estimated"
 
 
 def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Theme) -> list[alt.Chart]:
@@ -89,7 +91,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
     x_title = shown[0] if len(shown) == 1 else "correlation"
-    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False)
+    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False, labelExpr=in_lines(lines))
     y = alt.Y("line:N", sort=lines, title=None, scale=alt.Scale(paddingInner=0.25), axis=y_axis)
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
@@ -107,8 +109,8 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], series: str, theme: Them
             "metric": "Metric",
             "subset": "References",
             "coefficient": series,
-            "shown": "Mean over assignments",
-            "honest": "Bootstrap interval",
+            "shown": "Value",
+            "honest": "95% interval",
             "paper": "Fisher’s z (Galley et al., 2015)",
             "human": "Human ceiling",
         }

@@ -26,6 +26,8 @@ from correlations.selectors.ceilings import (
 )
 from correlations.selectors.changes import same_texts
 from correlations.selectors.headlines import study_headline
+from correlations.selectors.level_answers import FIGURE as LEVELS_FIGURE
+from correlations.selectors.level_answers import levels_figure
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.rated_pairs import Pairs, certain_pairs
@@ -162,6 +164,8 @@ def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     rows = {f"systems-{index}": index for index in range(len(result.rows))}
     if name in rows:
         return systems_figure(result, rows[name], theme)
+    if name == LEVELS_FIGURE:
+        return levels_figure(result, theme)
     found = matrix_figure(result, name, theme) or sensitivity_figure(result, name, theme)
     return found or reports.figure(result, name, theme=theme)
 
