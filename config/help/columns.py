@@ -463,7 +463,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "clusters": {
         "Cluster": "One ends where every metric above is significantly closer to the raters than every one below.",
         "Ranks": "1 plus those that are significantly closer, to the last place less those significantly farther.",
-        "Closer than": "How many others are significantly farther from the raters, after the correction.",
+        "Closer than": "The numbers of those that are significantly farther from the raters, after the correction.",
     },
     "significance": {
         "Closer": "The row with the higher coefficient over what both rows can use.",

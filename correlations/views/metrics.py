@@ -34,6 +34,7 @@ from correlations.selectors.rated_pairs import Pairs, certain_pairs
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
+from correlations.selectors.significance_words import ranking_figure
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import ranking_sentence
 from correlations.services.studies import study_create
@@ -166,7 +167,11 @@ def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
         return systems_figure(result, rows[name], theme)
     if name == LEVELS_FIGURE:
         return levels_figure(result, theme)
-    found = matrix_figure(result, name, theme) or sensitivity_figure(result, name, theme)
+    found = (
+        matrix_figure(result, name, theme)
+        or ranking_figure(result, name, theme)
+        or sensitivity_figure(result, name, theme)
+    )
     return found or reports.figure(result, name, theme=theme)
 
 
