@@ -195,7 +195,7 @@ def _in_words(rows: Sequence[ForestRow]) -> str:
     best = max(defined, key=lambda row: row.mean)
     ceiling = f" Another group of raters is estimated to agree at {signed(best.ceiling)}." if _has_ceiling(best) else ""
     return (
-        f"{len(rows)} coefficients with two intervals each. "
+        f"{len(rows)} coefficients with {'two intervals' if any(map(_has_paper, rows)) else 'an interval'} each. "
         f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
     )
 

@@ -18,6 +18,7 @@ from correlations.models import Study, StudyDraws, StudyShard
 from correlations.results.significance import OUTPUTS, SWAP_BOTH, SYSTEMS, WILLIAMS, PairTests
 from correlations.results.study import StudyResult
 from correlations.selectors.levels import too_few_systems
+from correlations.selectors.reports import best_row
 from correlations.selectors.significance import (
     METHODS,
     UNITS,
@@ -26,7 +27,6 @@ from correlations.selectors.significance import (
     significance_sentence,
     usual_level,
 )
-from correlations.selectors.reports import best_row
 from correlations.selectors.significance_words import answer, name_of, places_beaten, ranking_figure, verdict
 from correlations.services import sharing
 from correlations.services.execution import study_execute, study_result
@@ -200,7 +200,7 @@ def test_where_no_two_differ_the_answer_names_the_clearest_difference_and_the_ma
     assert not shown.places_apart
     assert all(places_beaten(shown, each) == [] for each in shown.contestants)
     chart = ranking_figure(changed, "ranking-outputs", "light")
-    assert chart["description"].startswith("3 coefficients")
+    assert chart["description"].startswith("Metrics in order. 3 coefficients with an interval each.")
     assert ranking_figure(changed, "ranking-galaxies", "light") is None
 
     apart = contest(result, OUTPUTS)
