@@ -510,7 +510,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "schemes": {
         "Weights": "What the judgements of the references are made into; the release's own are marked.",
         "95% interval": "Over resampled items.",
-        "Difference": "From the coefficient under the release's own weights, over the items that both can use.",
+        "Difference, same items": "From that under the release's own weights, over the items that both can use.",
         "Its interval": "The 95% interval of that difference, over the same resampled items.",
     },
     "helped": {
