@@ -35,7 +35,7 @@ from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
-BESIDE = 300  # of one that stands beside another
+BESIDE = 205  # of one that stands beside another
 LOW = 200  # the height of a chart that may have to begin a page, which leaves little of the page before empty
 OF_LINES = 240  # of one with names of lines, which need room below each other
 
