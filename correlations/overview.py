@@ -42,7 +42,7 @@ def study_findings(project: Project, most: int) -> Iterator[Finding]:
             url = reverse("correlations:study-detail", args=[project.slug, study.pk])
             at: Any = study.finished_at  # finished ones have a time
             same = same_scores_note(project, headline.best.row.run)
-            text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.outputs, same]))
+            text = " ".join(filter(None, [headline.sentence, headline.tuned, headline.trivial, headline.outputs, same]))
             tokens = tokens_of_row(study, headline.best.row)
             sure = _with_changes(study, _sure(result, headline, tokens))
             also = tuple(

@@ -423,6 +423,11 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Shared items": "Items that both systems answered and raters rated.",
         "Units": "Groups of items that the study correlates over.",
     },
+    "three-levels": {
+        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems.",
+        "Systems": "Pearson's r over systems: which is better overall. Beside it the place among the metrics.",
+        "Outputs": "Pearson's r over single outputs: which output is better.",
+    },
     "system-level": {
         "r": "Pearson's r of the systems' scores and mean ratings, over the same outputs.",
         "95% over items": "95% interval of r over other items, for these systems. It says nothing of others.",
@@ -458,7 +463,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "clusters": {
         "Cluster": "One ends where every metric above is significantly closer to the raters than every one below.",
         "Ranks": "1 plus those that are significantly closer, to the last place less those significantly farther.",
-        "Closer than": "How many others are significantly farther from the raters, after the correction.",
+        "Closer than": "The numbers of those that are significantly farther from the raters, after the correction.",
     },
     "significance": {
         "Closer": "The row with the higher coefficient over what both rows can use.",
@@ -509,7 +514,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "schemes": {
         "Weights": "What the judgements of the references are made into; the release's own are marked.",
         "95% interval": "Over resampled items.",
-        "Difference": "From the coefficient under the release's own weights, over the items that both can use.",
+        "Difference, same items": "From that under the release's own weights, over the items that both can use.",
         "Its interval": "The 95% interval of that difference, over the same resampled items.",
     },
     "helped": {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any
 
 import altair as alt
@@ -58,6 +60,16 @@ def checked(name: str, values: ArrayLike, *, length: int | None = None, finite: 
 def signed(value: float) -> str:
     """Return three decimals with a true minus sign; a dash if undefined."""
     return "–" if math.isnan(value) else f"{value:z.3f}".replace("-", "−")
+
+
+def in_lines(names: Sequence[str], width: int = 20) -> str:
+    """Return an expression that writes long names of an axis in two lines or more, so that none is cut.
+
+    >>> in_lines(["BLEU", "Ridge regression, cross-validated"])
+    '({"Ridge regression, cross-validated": ["Ridge regression,", "cross-validated"]})[datum.label] || datum.label'
+    """
+    long = {name: wrap(name, width, break_on_hyphens=False) for name in names if len(name) > width}
+    return f"({json.dumps(long)})[datum.label] || datum.label"
 
 
 def ends_in_words(lines: Mapping[str, Floats], first: str, last: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import altair as alt
 
 from annotation.core.charts import Spec, Theme, Width, finish, palette
 from annotation.core.prose import capitalised
-from correlations.charts.data import inline, layers, records, signed, tooltips
+from correlations.charts.data import in_lines, inline, layers, records, signed, tooltips
 from metrics.scoring.colours import metric_colours
 
 _NOWHERE = (math.nan, math.nan)
@@ -38,6 +38,7 @@ def forest_plot(
     *,
     title: str = "Correlation with human ratings",
     settings: str = "",
+    about: Sequence[str] = (),
     series: str = "Coefficient",
     bar: str = ANOTHER_GROUP,
     theme: Theme = "light",
@@ -51,6 +52,8 @@ def forest_plot(
         In the order to show; rows of one metric and subset share a line.
     settings : str
         Of the metrics, where their names leave them out.
+    about : sequence of str
+        Lines below the title; by default what the line, the band and the bar of a study's rows are.
     series : str
         What ``coefficient`` of the rows names: coefficients, or, say, studies.
     bar : str
@@ -73,16 +76,20 @@ def forest_plot(
         layers(*_drawn(rows, lines, (series, bar), theme)),
         theme,
         title=title,
-        subtitle=[
-            *([settings] if settings else []),
-            *(["Line: 95% interval, bootstrap over items"] if any(_has_interval(row) for row in rows) else []),
-            *(["Band: Fisher’s z as in Galley et al. (2015)"] if any(_has_paper(row) for row in rows) else []),
-            *([f"Upright bar: {bar}"] if any(_has_ceiling(row) for row in rows) else []),
-        ],
+        subtitle=[*([settings] if settings else []), *(about or _legend(rows, bar))],
         description=_in_words(rows, bar),
         width=width,
         height=(_LINE_HEIGHT if len(lines) <= _MANY_LINES else _TIGHT_HEIGHT) * len(lines),
     )
+
+
+def _legend(rows: Sequence[ForestRow], bar: str) -> Iterator[str]:
+    if any(_has_interval(row) for row in rows):
+        yield "Line: 95% interval, bootstrap over items"
+    if any(_has_paper(row) for row in rows):
+        yield "Band: Fisher’s z as in Galley et al. (2015)"
+    if any(_has_ceiling(row) for row in rows):
+        yield f"Upright bar: {bar}"
 
 
 def _drawn(rows: Sequence[ForestRow], lines: list[str], names: tuple[str, str], theme: Theme) -> list[alt.Chart]:
@@ -90,7 +97,7 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], names: tuple[str, str], 
     metrics = list(dict.fromkeys(row.metric for row in rows))
     shown = list(dict.fromkeys(row.coefficient for row in rows))
     x_title = shown[0] if len(shown) == 1 else "correlation"
-    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False)
+    y_axis = alt.Axis(labelLimit=200, labelColor=colours.ink, grid=False, labelExpr=in_lines(lines))
     y = alt.Y("line:N", sort=lines, title=None, scale=alt.Scale(paddingInner=0.25), axis=y_axis)
     offset = alt.YOffset("coefficient:N", sort=shown, scale=alt.Scale(paddingOuter=0.15))
     shades = alt.Scale(domain=metrics, range=list(metric_colours(metrics, theme).values()))
@@ -108,8 +115,8 @@ def _drawn(rows: Sequence[ForestRow], lines: list[str], names: tuple[str, str], 
             "metric": "Metric",
             "subset": "References",
             "coefficient": series,
-            "shown": "Mean over assignments",
-            "honest": "Bootstrap interval",
+            "shown": "Value",
+            "honest": "95% interval",
             "paper": "Fisher’s z (Galley et al., 2015)",
             "human": capitalised(bar),
         }
@@ -198,7 +205,8 @@ def _in_words(rows: Sequence[ForestRow], bar: str) -> str:
     best = max(defined, key=lambda row: row.mean)
     ceiling = f" Beside it, {bar}: {signed(best.ceiling)}." if _has_ceiling(best) else ""
     return (
-        f"{len(rows)} coefficients. Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
+        f"{len(rows)} coefficients with {'two intervals' if any(map(_has_paper, rows)) else 'an interval'} each. "
+        f"Highest: {_line(best)}, {best.coefficient} {signed(best.mean)}.{ceiling}{undefined}"
     )
 
 

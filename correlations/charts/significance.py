@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import altair as alt
 
 from annotation.core.charts import Spec, Theme, Width, finish, palette
-from correlations.charts.data import inline, layers, signed, tooltips
+from correlations.charts.data import in_lines, inline, layers, signed, tooltips
 
 ALPHA = 0.05
 CLOSER, FARTHER = "significantly closer (p ≤ .05)", "significantly farther (p ≤ .05)"
 OPEN, NONE = "cannot be told apart", "not tested"
 SIGNS = {CLOSER: "+", FARTHER: "−", OPEN: "·", NONE: ""}
-CELL, HEAD, LONGEST = 26, 60, 24  # pixels of a line, and of what is above; characters of a name
+CELL, HEAD = 28, 60  # pixels of a line, which has two lines of a name, and of what is above
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ def comparison_matrix(
     coefficient: str,
     over: str,
     settings: str = "",
+    places: Sequence[int] = (),
     theme: Theme = "light",
     width: Width = "container",
 ) -> Spec:
@@ -56,6 +57,8 @@ def comparison_matrix(
         What is compared, and over what.
     settings : str
         Of the metrics, where their names leave them out.
+    places : n numbers
+        Of the names and of the columns; by default from 1 on.
 
     Raises
     ------
@@ -70,16 +73,15 @@ def comparison_matrix(
     """
     if len(names) < 2 or [len(line) for line in cells] != [len(names)] * len(names):
         raise ValueError(f"cells have {len(cells)} lines for {len(names)} names: n lines of n cells, of 2 names up")
-    lines = [f"{place}  {_short(name)}" for place, name in enumerate(names, 1)]
-    rows = _rows(names, lines, cells)
+    columns = [str(place) for place in places or range(1, len(names) + 1)]
+    lines = [f"{place}  {name}" for place, name in zip(columns, names, strict=True)]
+    rows = _rows(names, lines, columns, cells)
     colours = palette(theme)
     looks = {CLOSER: colours.positive, FARTHER: colours.negative, OPEN: colours.line, NONE: colours.surface}
     kinds = [kind for kind in looks if any(row["kind"] == kind for row in rows)]
-    y = alt.Y(
-        "line:N", sort=lines, title=None, axis=alt.Axis(labelLimit=190, labelPadding=8, ticks=False, domain=False)
-    )
+    y_axis = alt.Axis(labelLimit=220, labelPadding=8, ticks=False, domain=False, labelExpr=in_lines(lines))
+    y = alt.Y("line:N", sort=lines, title=None, axis=y_axis)
     x_axis = alt.Axis(orient="top", labelAngle=0, ticks=False, domain=False, labelOverlap=False)
-    columns = [str(place) for place in range(1, len(names) + 1)]
     x = alt.X("column:N", sort=columns, title=None, axis=x_axis)
     tooltip = tooltips(
         {"pair": "Compared", "difference": f"Difference in {coefficient}", "p": "p, corrected", "why": "It is"}
@@ -107,12 +109,14 @@ def comparison_matrix(
     )
 
 
-def _rows(names: Sequence[str], lines: Sequence[str], cells: Sequence[Sequence[Cell | None]]) -> list[dict[str, str]]:
+def _rows(
+    names: Sequence[str], lines: Sequence[str], columns: Sequence[str], cells: Sequence[Sequence[Cell | None]]
+) -> list[dict[str, str]]:
     """Return what each square shows."""
     return [
         {
             "line": lines[a],
-            "column": str(b + 1),
+            "column": columns[b],
             "kind": cell.kind,
             "sign": SIGNS[cell.kind],
             "pair": f"{names[a]} less {names[b]}",
@@ -124,10 +128,6 @@ def _rows(names: Sequence[str], lines: Sequence[str], cells: Sequence[Sequence[C
         for b, cell in enumerate(line)
         if cell is not None
     ]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _in_words(names: Sequence[str], cells: Sequence[Sequence[Cell | None]]) -> str:

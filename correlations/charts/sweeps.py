@@ -19,7 +19,7 @@ from metrics.scoring.colours import metric_colours
 Kind = Literal["threshold", "unit_size", "order"]
 _HEIGHT = 300
 MOST_LINES_NAMED = 10  # of more only those in colour are named, or the names would not fit beside each other
-_LABEL_GAP = 17 / _HEIGHT  # of the height between two lines' labels
+_LABEL_GAP = 20 / _HEIGHT  # of the height between two lines' labels, with room for lower charts in print
 
 
 @dataclass(frozen=True)

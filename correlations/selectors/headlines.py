@@ -22,6 +22,7 @@ from correlations.selectors.reports import (
 )
 from correlations.selectors.shown_apart import shown_apart
 from correlations.selectors.trained import trained_sentence
+from correlations.selectors.trivial import trivial_sentence
 from correlations.selectors.tuned import CHOSEN_HERE
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
@@ -46,6 +47,7 @@ class Headline:
     copies: str  # that a system's outputs are references themselves; empty if none is
     trained: str = ""  # that its model was trained on these outputs
     agreement: str = ""  # how far another group of raters would agree with these; empty if that is not known
+    trivial: str = ""  # which metrics a baseline, such as length, does no worse than
     apart: str = ""  # what imported scores and automatic metrics show, each by themselves; empty without both
 
     @property
@@ -76,7 +78,7 @@ class Headline:
             return ""
         most, above = attainable(ceiling, self.coefficient), f"{self.best.row.label} lies above that"
         if value > most:
-            return f"{above}, and above {decimals(most)}, the most expected of a score that has not seen these ratings."
+            return f"{above}, and above the {decimals(most)} expected at most."
         return f"{above}, which a metric can: between two groups both are noisy, between a metric and a group only one."
 
     @property
@@ -119,6 +121,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         copies=copies_in_words(result),
         trained=trained_sentence(study, best.row),
         agreement=agreement_sentence(result, best.index),
+        trivial=trivial_sentence(result),
         apart=shown_apart(result, best.row.label),
     )
 

@@ -89,6 +89,12 @@ class RowOfLevels:
         return None if too_few_systems(len(self.system.systems)) else self.lead.p
 
     @property
+    def is_shown(self) -> bool:
+        """Return whether the coefficient over systems is above 0 for other systems, too."""
+        drawn = self.with_other_systems
+        return self.p is not None and self.p <= SIGNIFICANT and drawn is not None and drawn[0] > 0
+
+    @property
     def without(self) -> float | None:
         return None if self.system.without is None else self.system.without.values[LEAD]
 
@@ -234,10 +240,7 @@ class LevelsReport:
     @property
     def shown_over_systems(self) -> RowOfLevels | None:
         """Return the row with the highest coefficient over systems, if it is above 0 for other systems, too."""
-        if self.best is None or self.too_few or self.best.lead.p is None or self.best.lead.p > SIGNIFICANT:
-            return None
-        drawn = self.best.with_other_systems
-        return None if drawn is None or drawn[0] <= 0 else self.best
+        return self.best if self.best is not None and self.best.is_shown else None
 
     @property
     def carried(self) -> str:

@@ -35,7 +35,7 @@ from metrics.selectors.copies import RULE
 
 TEXTS = {"outputs": "Outputs", "sources": "Messages", "prompts": "Prompts", "references": "References"}
 WIDTH = 470  # pixels of a chart's plot: its letters have about the size of the text once it fills a page
-BESIDE = 300  # of one that stands beside another
+BESIDE = 205  # of one that stands beside another
 LOW = 200  # the height of a chart that may have to begin a page, which leaves little of the page before empty
 OF_LINES = 240  # of one with names of lines, which need room below each other
 
@@ -82,8 +82,8 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
         if reason := reports.few_units(result):
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, _ahead(headline), headline.apart]
-    further = [headline.carried, headline.copies, too_good_sentence(result), tokens]
+    sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.trivial, _ahead(headline)]
+    further = [headline.apart, headline.carried, headline.copies, too_good_sentence(result), tokens]
     return " ".join(filter(None, [*sentences, *further]))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from math import comb
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted, decimals, ends_in_words
 from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
@@ -16,11 +16,11 @@ from correlations.selectors.reports import (
     rows_in_order,
     side_references,
 )
+from correlations.selectors.settings_words import settings_in_words
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.paired_outputs import MOST_PAIRS
 from correlations.stats.worth import MARGINS
-from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import percent
 
 METRIC, REFERENCES = Column("Metric"), Column("References")
@@ -32,8 +32,9 @@ def number(value: float | None, digits: int = DIGITS, *, plus: bool = False) -> 
     return UNDEFINED if value is None else decimals(value, digits, plus=plus)
 
 
-def interval(ends: Ends | None, digits: int = DIGITS) -> str:
-    return UNDEFINED if ends is None else f"[{number(ends[0], digits)}, {number(ends[1], digits)}]"
+def interval(ends: Ends | None) -> str:
+    """Return an interval with two decimals, or with as many as show that it leaves out 0."""
+    return UNDEFINED if ends is None else f"[{', '.join(ends_in_words(*ends))}]"
 
 
 def p_value(value: float | None) -> str:
@@ -43,9 +44,8 @@ def p_value(value: float | None) -> str:
 
 
 def names(row: StudyRow) -> tuple[str, str]:
-    """Return a row's metric with its settings, and its references."""
-    references = row_references(row)
-    return with_settings(row.label, row.signature), "single (the original)" if references == "single" else references
+    """Return a row's metric and its references; settings stand below the first chart and the first table."""
+    return row.label, row_references(row)
 
 
 def _numbers(*labels: str) -> tuple[Column, ...]:
@@ -87,6 +87,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         rows.append((*names(row), *cells))
         reasons.append((row, estimate.reason))
     notes = [*_reasons(reasons)]
+    if entry is result.entries[0] and (settings := settings_in_words(result)):
+        notes.append(settings)  # for a table that stands alone in a paper
     if any(row.negated for row in result.rows):
         lower = "; ".join(dict.fromkeys(names(row)[0] for row in result.rows if row.negated))
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
@@ -96,7 +98,7 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         "and Fisher's z as published in 2015 (every observation counted as independent). Over items and "
         "raters: the middle 95% of resamples, which noise pulls towards 0. "
         "Other raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
-        f"Rows, here and in every other table: the highest {result.lead.symbol} over units first."
+        f"Rows, here and in every table but that of raters replaced: the highest {result.lead.symbol} over units first."
     )
     best_row = None if best is None else order.index(best)
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
@@ -201,8 +203,7 @@ def stand_in_grid(result: StudyResult) -> Grid:
     beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "lead", "p", "ratings saved")
     columns = (METRIC, REFERENCES, Column("stands in"), *_numbers(*beaten), *_numbers(*others))
     rows, reasons = [], []
-    order = rows_in_order(result)
-    for each in sorted(stand_in_candidates(result, IN_PLACE_OF), key=lambda each: order.index(each.index)):
+    for each in stand_in_candidates(result, IN_PLACE_OF):
         margin, worth = each.margin, each.worth
         rows.append(
             (
@@ -225,7 +226,7 @@ def stand_in_grid(result: StudyResult) -> Grid:
         "outputs on which it is as close to the other raters as the rater is; one rating: the same for that rating; "
         "lead: on how many more outputs it is closer than that rating, in brackets if its scores are fitted as a "
         "metric’s are, with the one-sided p that this is no more than ε, after Holm. Ratings "
-        "saved by its scores, for equally sure means of systems."
+        "saved by its scores, for equally sure means of systems. Rows, as on the page: those that stand in first."
     )
     return Grid("stand-in", caption, columns, tuple(rows), _reasons(reasons))
 

@@ -174,6 +174,11 @@ class Contest:
         return sum(pair.differs for pair in self.by_places.values())
 
     @property
+    def places_apart(self) -> list[int]:
+        """Return the places, from 0, of the rows that differ significantly from any other."""
+        return sorted({place for places, pair in self.by_places.items() if pair.differs for place in places})
+
+    @property
     def others(self) -> int:
         return len(self.contestants) - 1
 
@@ -354,9 +359,12 @@ def matrix_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:
     shown = contest(result, level, method) if kind == "matrix" and level in LEVELS and method else None
     if shown is None or not shown.by_places:
         return None
+    places = shown.places_apart or range(len(shown.contestants))
+    names = _names(shown.contestants)
     return comparison_matrix(
-        _names(shown.contestants),
-        [[_cell(shown, a, b) for b in range(len(shown.contestants))] for a in range(len(shown.contestants))],
+        [names[place] for place in places],
+        [[_cell(shown, a, b) for b in places] for a in places],
+        places=[place + 1 for place in places],
         coefficient=shown.coefficient.label,
         over=shown.over,
         settings=settings_in_words(result),

@@ -125,7 +125,7 @@ def _grid(report: RangesReport, order: Sequence[int]) -> Grid:
             estimate.over_raters,
             estimate.over_items_systems_and_raters,
         )
-        rows.append((*names(each.of.row), number(estimate.value, 2), *(interval(ends, 2) for ends in ranges)))
+        rows.append((*names(each.of.row), number(estimate.value, 2), *(interval(ends) for ends in ranges)))
         notes.append(raters_note(each.of.system))
     labels = (report.coefficient.symbol, "items", "systems", "items, systems", "raters", "all three")
     caption = (

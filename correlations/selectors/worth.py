@@ -414,4 +414,4 @@ def ranking_sentence(result: StudyResult) -> str:
         which = f"{label} gets {accuracy:.0%}{tuned} of the pairs of systems right, item by item and with ties"
     else:
         which = f"{label} gets the most pairs of systems right, item by item and with ties: {accuracy:.0%}{tuned}"
-    return f"{which}. Chance alone gives {chance or 0.0:.0%}."
+    return f"{which}. Chance alone gives {chance or 0.0:.0%} with ties."

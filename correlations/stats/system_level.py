@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Floats
@@ -96,6 +97,42 @@ def system_level_correlation(
         for index, name in enumerate(systems)
     )
     return SystemLevelResult(n, values, pvalues, left_out, reason)
+
+
+def least_significant_r(n: int, *, alpha: float = 0.05) -> float:
+    """Return the least Pearson's r over n systems whose two-sided p is at most ``alpha``.
+
+    Parameters
+    ----------
+    n : int
+        Systems, at least 3.
+    alpha : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        In [0, 1]: a metric that has nothing to do with the ratings reaches it, up or down, in a share ``alpha`` of
+        samples of systems.
+
+    Raises
+    ------
+    ValueError
+        If n is below 3.
+
+    References
+    ----------
+    Student's t with n - 2 degrees of freedom, solved for r: r = t / sqrt(t^2 + n - 2).
+
+    Examples
+    --------
+    >>> round(least_significant_r(4), 3), round(least_significant_r(6), 3)
+    (0.95, 0.811)
+    """
+    if n < 3:
+        raise ValueError(f"n is {n}: at least 3 systems are needed")
+    t = float(stats.t.ppf(1 - alpha / 2, n - 2))
+    return t / math.sqrt(t * t + n - 2)
 
 
 def _checked(name: str, scores: ArrayLike, systems: Sequence[str]) -> Floats:

@@ -9,6 +9,7 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
+from correlations.selectors.level_answers import FIGURE, chart_caption, level_answers
 from correlations.selectors.levels import levels_report
 from correlations.selectors.system_ranges import ranges_report
 from correlations.views.kinds import StudyPage, finished_study_or_404
@@ -32,6 +33,11 @@ def study_levels(request: MemberRequest, page: StudyPage[Study, StudyResult]) ->
         "study": study,
         "question": "Which metric agrees with the raters, by system and by output?",
         "report": report,
+        "answers": level_answers(study, page.result, report),
+        "levels_figure": FIGURE,
+        "chart_caption": chart_caption(report),
+        "lead": page.result.lead,
+        "row_open": "row" in request.GET and key is None,
         "ranges": ranges,
         "ranges_open": key is not None,
         "figure_name": f"systems-{report.chosen.index}",

@@ -26,12 +26,15 @@ from correlations.selectors.ceilings import (
 )
 from correlations.selectors.changes import same_texts
 from correlations.selectors.headlines import study_headline
+from correlations.selectors.level_answers import FIGURE as LEVELS_FIGURE
+from correlations.selectors.level_answers import levels_figure
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.rated_pairs import Pairs, certain_pairs
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
+from correlations.selectors.significance_words import ranking_figure
 from correlations.selectors.stand_in_charts import AGREEMENT, agreement_figure
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import ranking_sentence
@@ -165,7 +168,13 @@ def _figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
         return systems_figure(result, rows[name], theme)
     if name == AGREEMENT:
         return agreement_figure(result, theme)
-    found = matrix_figure(result, name, theme) or sensitivity_figure(result, name, theme)
+    if name == LEVELS_FIGURE:
+        return levels_figure(result, theme)
+    found = (
+        matrix_figure(result, name, theme)
+        or ranking_figure(result, name, theme)
+        or sensitivity_figure(result, name, theme)
+    )
     return found or reports.figure(result, name, theme=theme)
 
 

@@ -9,6 +9,16 @@ from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.significance import LEVELS, METHODS, contest
+from correlations.selectors.significance_words import (
+    FIGURE,
+    answer,
+    in_ranges,
+    matrix_caption,
+    pairs_summary,
+    places_beaten,
+    ranking_caption,
+    verdict,
+)
 from correlations.views.kinds import StudyPage, finished_study_or_404
 from correlations.views.metrics import QUESTIONS
 
@@ -26,6 +36,13 @@ def study_significance(request: MemberRequest, page: StudyPage[Study, StudyResul
         "study": study,
         "question": QUESTIONS["significance"][0],
         "shown": shown,
+        "verdict": verdict(shown),
+        "answer": answer(page.result, shown),
+        "ranking_name": f"{FIGURE}{shown.level}",
+        "ranking_caption": ranking_caption(shown),
+        "matrix_caption": matrix_caption(shown),
+        "pairs_summary": pairs_summary(shown),
+        "contestants": [(each, in_ranges(places_beaten(shown, each))) for each in shown.contestants],
         "levels": list(LEVELS.items()),
         "methods": list(METHODS[shown.level].items()),
         "figure_name": f"matrix-{shown.level}-{shown.method}",

@@ -1,5 +1,6 @@
 """Filters that format numbers and names."""
 
+import math
 from collections.abc import Sequence
 
 from django import template
@@ -46,6 +47,22 @@ def negated(value: float | None) -> float | None:
 def number(value: float | None, digits: int | str = -1) -> str:
     """Format as ``floatformat``, with a minus sign instead of a hyphen."""
     return floatformat(value, digits).replace("-", MINUS)
+
+
+@register.filter
+def nonzero(value: float | None, digits: int = 3) -> str:
+    """Format as `number`, with as many more decimals as a value that is not 0 needs to be told from it.
+
+    >>> nonzero(0.0003), nonzero(0.0), nonzero(0.1744), nonzero(-1e-9), nonzero(None)
+    ('0.0003', '0.000', '0.174', '> −0.000001', '')
+    """
+    if value is None or not math.isfinite(value) or value == 0:
+        return number(value, digits)
+    shown = next((n for n in range(digits, 2 * digits + 1) if float(f"{value:.{n}f}")), 0)
+    if shown:
+        return number(value, shown)
+    least = f"0.{'0' * (2 * digits - 1)}1"
+    return f"< {least}" if value > 0 else f"> {MINUS}{least}"
 
 
 @register.filter

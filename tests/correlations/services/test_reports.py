@@ -29,6 +29,8 @@ from correlations.models import Study
 from correlations.results.report import sha256_of
 from correlations.selectors.documents import study_document
 from correlations.selectors.printed import printed_report
+from correlations.selectors.reports import row_references
+from correlations.selectors.worth import IN_PLACE_OF, stand_in_candidates
 from correlations.services.execution import study_execute
 from correlations.services.reports import FILES, report_file, report_sizes
 from correlations.services.studies import study_create
@@ -120,7 +122,9 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
     grids = {grid.name: grid for grid in printed.grids()}
     assert all(len(row) == len(grid.columns) for grid in grids.values() for row in grid.rows)
     in_order = sorted(study.result["rows"], key=lambda row: -row["rho"]["value"])  # as the chart has them
-    for name in ("correlation-kendall", "ranking", "stand-in", "systems", "outputs"):
+    by_page = [each.row for each in stand_in_candidates(study.read_result(), IN_PLACE_OF)]
+    assert [cells[:2] for cells in grids["stand-in"].rows] == [(row.label, row_references(row)) for row in by_page]
+    for name in ("correlation-kendall", "ranking", "systems", "outputs"):
         assert [cells[:2] for cells in grids[name].rows] == [cells[:2] for cells in grids["correlation-spearman"].rows]
     closest = in_order[0]["label"]
     assert closest in grids["comparisons"].rows[0][0].split(" – "), "its comparisons come first"
@@ -133,7 +137,7 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
     assert grids["correlation-spearman"].best == 0
     for row, cells in zip(in_order, grids["correlation-spearman"].rows, strict=True):
         low, high = row["rho"]["over_items"]
-        assert cells[2:4] == (decimals(row["rho"]["value"], 3), f"[{decimals(low, 3)}, {decimals(high, 3)}]")
+        assert cells[2:4] == (decimals(row["rho"]["value"], 3), f"[{decimals(low)}, {decimals(high)}]")
         assert cells[-2:] == (str(row["n_observations"]), str(row["items"]))
     compared = study.result["comparisons"]
     assert len(grids["comparisons"].rows) == len(compared)

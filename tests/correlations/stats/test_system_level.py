@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from correlations.published.table import FOLDER
-from correlations.stats.system_level import system_level_correlation
+from correlations.stats.system_level import least_significant_r, system_level_correlation
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +51,13 @@ def test_undefined_correlations_have_a_reason_and_bad_input_is_named():
         system_level_correlation([1, 2, 3], [1, math.nan, 3], ["A", "B", "C"])
     with pytest.raises(ValueError, match="'A' is named twice"):
         system_level_correlation([1, 2, 3], [1, 2, 3], ["A", "B", "A"])
+
+
+def test_the_least_significant_r_is_that_of_printed_tables_and_of_scipys_own_distribution():
+    """Critical values of Pearson's r, two-sided, .05, for 1 to 10 degrees of freedom, as textbooks print them."""
+    printed = [0.997, 0.950, 0.878, 0.811, 0.754, 0.707, 0.666, 0.632, 0.602, 0.576]
+    assert [round(least_significant_r(n), 3) for n in range(3, 13)] == printed
+    beta = stats.beta(1, 1, loc=-1, scale=2)  # of r over 4 unrelated systems, as scipy.stats.pearsonr has it
+    assert least_significant_r(4) == pytest.approx(beta.ppf(0.975))
+    with pytest.raises(ValueError, match="at least 3 systems"):
+        least_significant_r(2)

@@ -104,7 +104,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert ceiling_cells(with_ceiling(0.36), 1)[0].bound == pytest.approx(most)
     assert too_good_sentence(with_ceiling(0.36)).startswith("More than is expected of a score that has not seen")
     assert f"Oracle (ρ = 0.68, expected at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
-    assert f"above {most:.2f}, the most expected of a score" in headline(0.36).ceiling_note
+    assert f"and above the {most:.2f} expected at most." in headline(0.36).ceiling_note
     for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
         assert f"more than is expected of a score that has not seen these ratings ({most:.2f} at most)" in said
         assert "agrees best" not in said

@@ -15,10 +15,12 @@ from sklearn.metrics import mean_absolute_error
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.published.table import FOLDER
+from correlations.results.common import Ends
 from correlations.results.levels import RowLevels, SystemPoint, WithoutSystem
 from correlations.results.study import StudyRow
 from correlations.selectors.documents import study_document
 from correlations.selectors.headlines import study_headline
+from correlations.selectors.level_answers import NOT_SHOWN, LevelAnswers, level_answers, levels_figure
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, levels_report, levels_sentence
 from correlations.selectors.printed import printed_report
 from correlations.selectors.system_ranges import ranges_grids, ranges_sentence, raters_note
@@ -106,8 +108,14 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
         f"3 systems are too few to show which metric agrees with the raters over systems: it takes "
         f"{FEWEST_SYSTEMS}, better {FEW_SYSTEMS}." in page
     )
+    assert "<strong>Not known.</strong> 3 systems are too few" in page
     assert "Over 3 systems" not in page
-    assert "the highest of 2 rows" not in page
+    assert "rows is picked here" not in page
+    assert "<strong>Oracle.</strong> Over" in page
+    assert "which of two systems is better on units of 4 items?" in page
+    chart = client.get(address(study, "study-figure", "levels")).json()
+    assert "outputs" in chart["description"]
+    assert "systems" not in chart["description"], "three are too few"
     assert page.count('data-label="p">–<') == 2, "no p over so few"
     table = client.get(address(study, "study-download", "system-level", "csv"))
     rows = list(csv.DictReader(io.StringIO(b"".join(table).decode())))
@@ -169,6 +177,45 @@ def test_the_page_says_what_is_drawn_anew_by_the_coefficient_that_the_reader_cho
     assert note == "There are 4 raters: they say little of others, so the interval over raters is wide."
     unknown = replace(level, raters_reason="their raters are not known")
     assert raters_note(unknown) == "Raters are not drawn anew: their raters are not known."
+
+
+def test_a_page_of_few_systems_says_what_chance_gives_and_where_the_headlines_row_stands(study: Study) -> None:
+    """The least r that chance gives once in 20 times: printed tables of Pearson's r, 4 degrees of freedom, .811."""
+    result = study.read_result()
+
+    def levels(index: int, r: float, over_outputs: Ends, p: float = 0.01, over_systems: Ends = (0.2, 1.0)) -> RowLevels:
+        system, (outputs, *rest) = result.levels[index].system, result.levels[index].outputs
+        lead = replace(system.coefficients["pearson"], value=r, p=p, over_systems=over_systems)
+        lead = replace(lead, over_items_and_systems=over_systems)
+        system = replace(system, systems=2 * system.systems, coefficients={**system.coefficients, "pearson": lead})
+        of_outputs = replace(outputs.coefficients["pearson"], value=sum(over_outputs) / 2, over_items=over_outputs)
+        outputs = replace(outputs, coefficients={**outputs.coefficients, "pearson": of_outputs})
+        return replace(result.levels[index], system=system, outputs=(outputs, *rest))
+
+    def answers(*rows: RowLevels) -> LevelAnswers:
+        changed = replace(result, levels=rows)
+        report = levels_report(changed, None)
+        assert report is not None
+        assert levels_figure(changed, "light") is not None
+        return level_answers(study, changed, report)
+
+    shown = answers(levels(0, 0.9, (0.1, 0.2)), levels(1, 0.8, (0.3, 0.4)))
+    assert (shown.systems_verdict, shown.outputs_verdict) == ("TER with all references.", "Oracle.")
+    assert shown.systems_sure[-1].startswith(
+        "6 systems are few: a metric that tells nothing reaches r = 0.81 or more, up or down, once in 20 times."
+    )
+    places = {each.of.row.label: each for each in shown.rows}
+    assert [places["TER"].systems.rank, places["TER"].outputs.rank] == [1, 2]
+    assert [places["Oracle"].systems.rank, places["Oracle"].outputs.rank] == [2, 1]
+    assert "few systems leave much of their order to chance" in shown.headline
+
+    wide = (-1.0, 1.0)
+    none = answers(levels(0, 0.9, (-0.1, 0.2), over_systems=wide), levels(1, 0.8, (-0.3, 0.4), p=0.2))
+    assert (none.systems_verdict, none.outputs_verdict) == (NOT_SHOWN, NOT_SHOWN)
+    assert none.systems_sure[-1].startswith("A correlation over 6 systems says little")
+    second = answers(levels(0, 0.9, (0.1, 0.3), over_systems=wide), levels(1, 0.8, (0.1, 0.2)))
+    assert second.systems_verdict == "", "the highest row is not shown to agree, and another one is"
+    assert second.outputs_verdict == "No single one is shown to be best."
 
 
 def test_a_system_that_carries_the_result_is_named(study: Study) -> None:

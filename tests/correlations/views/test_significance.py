@@ -18,6 +18,7 @@ from correlations.models import Study, StudyDraws, StudyShard
 from correlations.results.significance import OUTPUTS, SWAP_BOTH, SYSTEMS, WILLIAMS, PairTests
 from correlations.results.study import StudyResult
 from correlations.selectors.levels import too_few_systems
+from correlations.selectors.reports import best_row
 from correlations.selectors.significance import (
     METHODS,
     UNITS,
@@ -26,6 +27,7 @@ from correlations.selectors.significance import (
     significance_sentence,
     usual_level,
 )
+from correlations.selectors.significance_words import answer, name_of, places_beaten, ranking_figure, verdict
 from correlations.services import sharing
 from correlations.services.execution import study_execute, study_result
 from correlations.services.sharing import study_draws_help
@@ -131,8 +133,8 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
     client = as_user(viewer)
     assert client.get(address(study)).status_code == 200
     page = client.get(address(study) + "?over=outputs").content.decode()
-    assert "<strong>Oracle</strong>" in page
-    assert "significantly closer than 2 of the 2 others" in page
+    assert "can be told apart.</strong> Over outputs, Oracle is closest to the raters" in page
+    assert "significantly closer than each of the 2 others" in page
     assert address(study, "study-figure", "matrix-outputs-swap-items") in page
     for level, methods in METHODS.items():
         for method in methods:
@@ -140,7 +142,7 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
             assert figure["description"].startswith("Metric against metric.")
     assert client.get(address(study, "study-figure", "matrix-units-items")).status_code == 200
     few = client.get(f"{address(study)}?over=systems&test=swap-systems").content.decode()
-    assert f"<strong>Nothing is tested here</strong>: {too_few_systems(3)}." in few
+    assert f"<strong>Nothing is tested here.</strong> {too_few_systems(3)}." in few
     assert "is closest to the" not in few
     refused = client.get(f"{address(study)}?over=systems&test=magic")
     assert refused.status_code == 404
@@ -164,6 +166,51 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
     answer = client.get(f"/api/v1/projects/{study.project.slug}/studies/{study.pk}/significance/").json()
     assert answer["pairs"] == [list(pair) for pair in result.significance.pairs]
     assert [test["draws"] for test in answer["tests"][:3]] == [50, 50, 999]
+
+
+def test_where_no_two_differ_the_answer_names_the_clearest_difference_and_the_matrix_has_all_rows(
+    study: Study,
+) -> None:
+    """The smallest p of the test is found by a loop over its columns."""
+    result = study.read_result()
+    tests = [
+        replace(each, p_holm=tuple(None if p is None else 0.06 + p / 2 for p in each.p))
+        if each.level == OUTPUTS
+        else each
+        for each in result.significance.tests
+    ]
+    changed = replace(result, significance=replace(result.significance, tests=tuple(tests)))
+    shown = contest(changed, OUTPUTS, WILLIAMS)
+    assert verdict(shown) == "Over outputs no two metrics can be told apart."
+    found = found_by(changed, OUTPUTS, WILLIAMS)
+    sizes = [abs(a - b) for a, b in zip(found.first, found.second, strict=True)]
+    least = min(range(3), key=lambda place: (found.p_holm[place], found.p[place], -sizes[place]))
+    rows = [name_of(result.rows[index]) for index in result.significance.pairs[least]]
+    if found.first[least] < found.second[least]:
+        rows.reverse()
+    assert f"that of {rows[0]} and {rows[1]}: {sizes[least]:.3f} in r, p = {found.p_holm[least]:.3f}" in answer(
+        changed, shown
+    )
+    assert "after Holm’s correction for 3 pairs" in answer(changed, shown)
+    assert ("Over units, as in the study’s headline" in answer(changed, shown)) == (best_row(changed) is not None)
+    enough = replace(changed, rows=tuple(replace(row, few_units="") for row in changed.rows))
+    closest = max(enough.rows, key=lambda row: enough.lead_value(row))
+    told = f"{'it' if closest.label == 'Oracle' else name_of(closest)} is closest"
+    assert f"Over units, as in the study’s headline, {told}" in answer(enough, shown)
+    assert not shown.places_apart
+    assert all(places_beaten(shown, each) == [] for each in shown.contestants)
+    chart = ranking_figure(changed, "ranking-outputs", "light")
+    assert chart["description"].startswith("Metrics in order. 3 coefficients with an interval each.")
+    assert ranking_figure(changed, "ranking-galaxies", "light") is None
+
+    apart = contest(result, OUTPUTS)
+    for each in apart.contestants:
+        beaten = [
+            other.place
+            for other in apart.contestants
+            if other.place > each.place and apart.by_places[each.place - 1, other.place - 1].differs
+        ]
+        assert places_beaten(apart, each) == beaten, "no pair is turned round here"
 
 
 def test_without_resamples_williams_alone_has_a_p(world: World) -> None:
