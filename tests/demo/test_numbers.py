@@ -3,10 +3,12 @@
 import math
 import re
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import krippendorff
 import numpy as np
@@ -29,8 +31,11 @@ from annotation.weighting.agreement import icc
 from correlations.models import Study
 from correlations.selectors.stand_in_words import stand_in_sentence
 from correlations.selectors.worth import stand_in_report
+from correlations.services import execution
 from correlations.services.demo import JUDGE, demo_judge, demo_judge_study_specification, demo_study_specification
 from correlations.services.execution import study_execute
+from correlations.services.inputs import StudyInputs
+from correlations.services.rated_outputs import RatedOutputs
 from correlations.services.studies import study_create
 from metrics.subsets import Subset
 from tests.demo import raw, slow
@@ -46,13 +51,27 @@ for_each_row = pytest.mark.parametrize(("metric", "subset"), ROWS)
 @pytest.fixture(scope="module", autouse=True)
 def demo(django_db_setup: None, django_db_blocker):  # type: ignore[no-untyped-def]
     """Load the demo once for all tests here, and roll it back afterwards."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "study_worth", worth_once(execution.study_worth))
         imported_demo()
         build_release(reference_set())
         connection.check_constraints()  # foreign keys are deferred, and there will be no commit
         yield
         study_of.cache_clear()
         transaction.set_rollback(True)
+
+
+def worth_once(study_worth: Callable[..., Any]) -> Callable[..., Any]:
+    """Compute once what the same rows are worth: it depends neither on units nor on assignments, and takes long."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def worth(inputs: StudyInputs, outputs: RatedOutputs | None) -> Any:
+        rows = tuple(row.signature for row in inputs.rows)
+        if rows not in known:
+            known[rows] = study_worth(inputs, outputs)
+        return known[rows]
+
+    return worth
 
 
 def reference_set() -> ReferenceSet:
