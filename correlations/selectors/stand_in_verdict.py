@@ -6,8 +6,9 @@ One builder for the page, the study's page, the front page, the report and the c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.core.numbers import counted, decimals
+from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import capitalised, enumerated
+from correlations.results.common import Ends
 from correlations.selectors.points import Point
 from correlations.selectors.stand_in_kinds import KindsOfRaters
 from correlations.selectors.stand_in_systems import SystemBias
@@ -99,7 +100,20 @@ def basis_in_short(row: KindsOfRaters) -> str:
         text += f", but {candidate.row.label} {AGREES_MORE}"
     elif candidate.lead is not None:
         text += f" (lead over it {decimals(candidate.lead)})"
-    return f"{text}. {candidate.panel.in_words}"
+    return " ".join(filter(None, [f"{text}.", _agreements(candidate), candidate.panel.in_words]))
+
+
+def _agreements(candidate: Candidate) -> str:
+    """Return the agreement of the row and of a rater with the other raters; empty if one is not known."""
+    human = candidate.human
+    if human.metric is None or human.one_rater is None:
+        return ""
+    of_row, of_rater = estimated(human.metric, human.metric_ends), estimated(human.one_rater, human.one_rater_ends)
+    return f"{candidate.symbol} with the other raters, output by output: its own {of_row}, a rater’s {of_rater}."
+
+
+def estimated(value: float, ends: Ends | None) -> str:
+    return decimals(value) if ends is None else f"{decimals(value)} [{', '.join(ends_in_words(*ends))}]"
 
 
 def _beats(row: KindsOfRaters) -> str:

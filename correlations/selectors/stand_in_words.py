@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals, ends_in_words
 from annotation.core.prose import capitalised, enumerated
-from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.points import Point, with_text
 from correlations.selectors.stand_in_kinds import KindsOfRaters, kinds_by_row, leading_judge, leading_row
@@ -17,6 +16,7 @@ from correlations.selectors.stand_in_verdict import (
     basis_in_short,
     bias,
     bias_in_short,
+    estimated,
     others_able,
     verdict,
 )
@@ -189,8 +189,8 @@ def _agreement(report: StandInReport) -> str:
     chosen, symbol = report.chosen, report.result.lead.symbol
     if chosen.human.one_rater is None or chosen.human.metric is None:
         return ""
-    of_row = _estimated(chosen.human.metric, chosen.human.metric_ends)
-    of_rater = _estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
+    of_row = estimated(chosen.human.metric, chosen.human.metric_ends)
+    of_rater = estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
     return (
         f"Output by output, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for a "
         f"rater: {_closer(chosen)} Means over {counted(chosen.human.raters, 'rater')}, each left out "
@@ -211,10 +211,6 @@ def _closer(chosen: Candidate) -> str:
     else:
         text = "which agrees more closely is not shown"
     return f"{text} (difference {' to '.join(ends_in_words(*ends))})."
-
-
-def _estimated(value: float, ends: Ends | None) -> str:
-    return decimals(value) if ends is None else f"{decimals(value)} [{', '.join(ends_in_words(*ends))}]"
 
 
 def _saved(report: StandInReport) -> str:
@@ -363,8 +359,8 @@ def _correlation(report: StandInReport) -> str:
         return ""
     return (
         f"; {report.result.lead.label} with the other raters over single outputs was "
-        f"{_estimated(human.metric, human.metric_ends)} in a rater’s place, and "
-        f"{_estimated(human.one_rater, human.one_rater_ends)} for a rater"
+        f"{estimated(human.metric, human.metric_ends)} in a rater’s place, and "
+        f"{estimated(human.one_rater, human.one_rater_ends)} for a rater"
     )
 
 

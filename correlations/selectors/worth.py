@@ -64,6 +64,7 @@ class Candidate:
     family: int  # rows that may stand in as this one may, itself included: judges, or metrics; equal scores once
     systems: Sequence[SystemPoint]
     human: CoefficientCeiling  # one rater against the others over single outputs, and the row in the rater's place
+    symbol: str  # of that coefficient
     too_good: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
 
     @property
@@ -358,6 +359,7 @@ def stand_in_candidates(result: StudyResult, whom: str) -> list[Candidate]:
             family=family,
             systems=levels.system.systems,
             human=ceiling.coefficients[result.lead.key],
+            symbol=result.lead.symbol,
             too_good=row in suspicious,
         )
         for index, (row, worth, levels, ceiling, (lead_p, family)) in enumerate(
