@@ -91,6 +91,11 @@ def test_a_study_without_the_systems_that_copy_references_begins_like_this_one(s
     assert "Start a study without" not in copying("Parrot", "Quill")  # a study needs two systems
 
 
+def test_the_list_of_studies_leads_to_published_tables(study: Study, viewer, as_user) -> None:
+    page = as_user(viewer).get(reverse("correlations:study-list", args=[study.project.slug])).text
+    assert f'href="{reverse("help-published")}"' in page
+
+
 def test_an_unknown_row_is_404(study: Study, viewer, as_user) -> None:
     assert as_user(viewer).get(address(study, "study-row", {"pk": True, "row": 99})).status_code == 404
 
