@@ -12,6 +12,7 @@ from annotation.overview.registry import Finding, JobKind, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
 from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.registry import METRICS
 from metrics.selectors.copies import copies_on, copies_sentence
 from metrics.selectors.leaderboard import board_runs, leaderboard, scored_by
 from metrics.selectors.leaderboard_table import Leaderboard
@@ -83,6 +84,13 @@ register_contents(
     uses=[campaign_uses],
     row_files=[row_files],
 )
+
+
+def _metric(name: str) -> str:
+    """Return what pages call a metric; a metric that this version no longer has keeps its name."""
+    return METRICS[name].label if name in METRICS else name
+
+
 register(
     findings=[leaderboard_findings],
     jobs=[
@@ -93,6 +101,7 @@ register(
             "metrics:run-detail",
             ("number",),
             retry="metrics:run-retry",
+            shown=_metric,
         ),
         JobKind(TrainedModel, "Model “{name}”", "name", "metrics:model-detail", retry="metrics:model-retry"),
     ],

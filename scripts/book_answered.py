@@ -39,6 +39,7 @@ def answered() -> dict[str, str]:
         + urlencode([("study", study.pk) for study in (main, judged)]),
         "published": reverse("help-published"),
         "tokens": reverse("annotation:account-tokens"),
+        "sessions": reverse("annotation:account-sessions"),
         "help": reverse("help"),
         "glossary": reverse("help-glossary"),
     }

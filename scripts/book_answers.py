@@ -39,6 +39,8 @@ ANSWERED = [
     Shot(STUDYING, "study-compare", "Studies side by side", "Pooled, and each alone.", "study-compare"),
     Shot(PUBLISHED, "published", "Published tables", "Computed anew from the papers’ data.", "published"),
     Shot(PEOPLE, "members", "Members", "Roles, and invitations by link.", "demo", "members/"),
+    Shot(BEGINNING, "jobs", "Jobs", "What runs, waits and failed.", "demo", "jobs/"),
+    Shot(PEOPLE, "sessions", "Sessions", "Where one is signed in.", "sessions"),
     Shot(PEOPLE, "tokens", "API tokens", "With name, expiry and last use.", "tokens"),
     Shot(PEOPLE, "notifications", "Notifications", "By e-mail and signed webhook.", "demo", "notifications/"),
     Shot(PEOPLE, "project-deletion", "Deleting a project", "What goes, said before.", "demo", "delete/"),

@@ -91,7 +91,8 @@ class JobRow(NamedTuple):
 
     @property
     def label(self) -> str:
-        return JOBS[self.kind].label.format(name=self.name, first=self.first, second=self.second)
+        kind = JOBS[self.kind]
+        return kind.label.format(name=kind.shown(self.name), first=self.first, second=self.second)
 
     @property
     def took(self) -> timedelta | None:

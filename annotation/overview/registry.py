@@ -95,7 +95,8 @@ class NextStep(NamedTuple):
 class JobKind:
     """A job with a page. ``label`` may name the fields ``name``, ``first`` and ``second``: the field that ``name``
     names, and the arguments of the page's address after the project's. ``retry`` is the name of the address, with the
-    same arguments, that starts a failed one again; empty if its page asks for something first."""
+    same arguments, that starts a failed one again; empty if its page asks for something first. ``shown`` turns what the
+    field holds into what people call it."""
 
     model: type[Job]
     label: str
@@ -104,6 +105,7 @@ class JobKind:
     address: tuple[str, ...] = ("pk",)
     project: str = "project"
     retry: str = ""
+    shown: Callable[[str], str] = str
 
 
 FindingSource = Callable[[Project, int], Iterable[Finding]]  # the newest ones, at most so many
