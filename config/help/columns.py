@@ -478,8 +478,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Asked by": "Who started it; empty for one that the product started itself.",
     },
     "stand-ins": {
-        "Stands in": "For whom it is shown: it beats half of the raters, and agrees more closely than they do, or "
-        "clearly beats one rating for all; else why not.",
+        "Stands in": "For whom it is shown: it beats half of the raters, and clearly one rating for all; else why not.",
         "Agreement": "Over single outputs, with the other raters in a rater's place; in brackets that rater's own.",
         "Raters beaten": "It is closer to the other raters than they are, less the margin; corrected for their number.",
         "Advantage": "How often it lies at least as close to the other raters as the rater does; the mean over raters.",

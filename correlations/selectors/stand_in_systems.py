@@ -79,8 +79,8 @@ class SystemBias:
             return f"{whose} less the raters’ are {least}."
         text = f"{whose} less the raters’ are {least} to {most}{self._by_chance}"
         if self.uneven and self.may_be_chance:
-            text += f". Whether it favours {self.most} is open: its differences between systems are off by up to "
-            text += f"{self.off_in_words} on these outputs."
+            text += f". Still its differences between systems are off by up to {self.off_in_words} on these outputs: "
+            text += "rely on raters for them."
         elif self.uneven:
             text += ". Rely on raters for differences between systems: the judge’s are off by up to "
             text += f"{self.off_in_words} on these outputs."

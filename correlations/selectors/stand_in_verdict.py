@@ -16,7 +16,6 @@ from correlations.selectors.worth import ONE_OF, WHOM, Candidate
 from correlations.stats.worth import LEVEL, MARGINS
 from metrics.templatetags.report import p_text
 
-AGREES_MORE = "agrees with the raters more closely than they do with each other"
 TOO_GOOD = "agrees with these ratings more closely than is expected of a score that has not seen them"
 
 
@@ -64,6 +63,8 @@ def _cannot(label: str, kinds: Sequence[str]) -> str:
 
 
 def _one_of(kinds: Sequence[str], conjunction: str) -> str:
+    if len(kinds) == len(ONE_OF):
+        return "a rater"
     return _joined([ONE_OF[kind] for kind in kinds], conjunction)
 
 
@@ -71,6 +72,24 @@ def _joined(names: Sequence[str], conjunction: str) -> str:
     if conjunction == "and" or len(names) == 1:
         return enumerated(names)
     return f"{', '.join(names[:-1])} {conjunction} {names[-1]}"
+
+
+def ordering(row: KindsOfRaters) -> str:
+    """Return whether it orders outputs as a rater does, whatever its points are; empty if that is not known."""
+    candidate = row.any_candidate
+    human = candidate.human
+    if not row.by_kind or row.may_have_seen or human.metric is None or human.one_rater is None:
+        return ""
+    against = f"{candidate.symbol} {decimals(human.metric)} against {decimals(human.one_rater)}"
+    if candidate.agrees_nowhere:
+        return f"Nor is it shown to order outputs as raters do ({candidate.symbol} = {decimals(human.metric)})."
+    if human.difference_ends is None:
+        return f"Whether it orders outputs as closely to the raters as they do to each other is not known ({against})."
+    if candidate.agrees_more:
+        return f"It orders outputs more closely to these raters than they do to each other ({against})."
+    if human.difference_ends[1] < 0:
+        return f"It orders outputs less closely to these raters than they do to each other ({against})."
+    return f"It orders outputs about as closely to these raters as they do to each other ({against})."
 
 
 def basis(row: KindsOfRaters) -> list[Point]:
@@ -96,8 +115,6 @@ def basis_in_short(row: KindsOfRaters) -> str:
     text = f"{_beats(row)}; {_constant(row)}"
     if candidate.agrees_nowhere:
         text += f", and {candidate.disagreement}"
-    elif candidate.agrees_more:
-        text += f", but {candidate.row.label} {AGREES_MORE}"
     elif candidate.lead is not None:
         text += f" (lead over it {decimals(candidate.lead)})"
     return " ".join(filter(None, [f"{text}.", _agreements(candidate), candidate.panel.in_words]))
@@ -142,13 +159,11 @@ def _constant(row: KindsOfRaters) -> str:
 
 
 def _lead(row: KindsOfRaters) -> str:
-    """Return whether it shows what that rating cannot: agreement, or a lead, and for whom by more than the margin."""
+    """Return whether it is closer to the raters than that rating, and for whom by more than the margin."""
     candidate = row.any_candidate
     same = candidate.worth.same_rating
     if candidate.agrees_nowhere:
         return f"{capitalised(candidate.disagreement)}."
-    if candidate.agrees_more:
-        return f"That rating tells no output from another; {candidate.row.label} {AGREES_MORE}."
     if candidate.lead is None:
         return "How much closer to the raters it is than that rating is not known."
     shown = f"{candidate.row.label} is closer to the raters than that on {same.closer:,} outputs, farther on "

@@ -9,7 +9,6 @@ from correlations.results.study import StudyResult
 from correlations.selectors.points import Point, with_text
 from correlations.selectors.stand_in_kinds import KindsOfRaters, kinds_by_row, leading_judge, leading_row
 from correlations.selectors.stand_in_verdict import (
-    AGREES_MORE,
     TOO_GOOD,
     Verdict,
     basis,
@@ -17,6 +16,7 @@ from correlations.selectors.stand_in_verdict import (
     bias,
     bias_in_short,
     estimated,
+    ordering,
     others_able,
     verdict,
 )
@@ -44,6 +44,7 @@ class Answer:
     """The page's answer about the chosen row, in parts that each stand alone; empty where there is nothing to say."""
 
     verdict: Verdict  # for every kind of rater at once
+    ordering: str  # whether it orders outputs as a rater does, whatever its points are
     systems: str  # by how much it differs from the raters, and whether it may be used to compare systems
     basis: Sequence[Point]  # raters, outputs, and what one rating for all would reach
     why: str  # in full, in place of those raters that the numbers are shown for
@@ -65,6 +66,7 @@ def stand_in_answer(report: StandInReport, whom: str = "") -> Answer:
     row, tested = rows[chosen.index], chosen.margin is not None
     return Answer(
         verdict=verdict(row, chosen.label, whom),
+        ordering=ordering(row),
         systems=bias(row),
         basis=_basis(report, row),
         why=_why(chosen, MARGINS[report.whom]),
@@ -96,10 +98,9 @@ def _why(chosen: Candidate, epsilon: float) -> str:
             f"{percent(chosen.stand_in.advantage)} of the outputs."
         )
         if chosen.same_passes:
-            shown = f"is closer to the raters than that by more than the margin ({chosen.lead_p_in_words})"
             text += (
                 " Passing alone would show little here, since one and the same rating for every output passes, too; "
-                f"but it {AGREES_MORE if chosen.agrees_more else shown}."
+                f"but it is closer to the raters than that by more than the margin ({chosen.lead_p_in_words})."
             )
         return text
     if chosen.may_have_seen:
@@ -116,7 +117,7 @@ def _why(chosen: Candidate, epsilon: float) -> str:
         same = f"but so does one and the same rating for every output (winning rate {rate})"
     else:
         same = "but it is not shown to tell more than one and the same rating for every output would"
-    return f"{beats}), {same}. {_lead(chosen, epsilon)} Nor is it shown to agree more closely than a rater does."
+    return f"{beats}), {same}. {_lead(chosen, epsilon)}"
 
 
 def _not_passed(beats: str, panel: TestedPanel) -> str:
@@ -186,31 +187,19 @@ def _named(labels: Sequence[str]) -> str:
 
 def _agreement(report: StandInReport) -> str:
     """Return how far the row agrees with the other raters in place of a rater, and that rater; empty if unknown."""
-    chosen, symbol = report.chosen, report.result.lead.symbol
-    if chosen.human.one_rater is None or chosen.human.metric is None:
+    human, symbol = report.chosen.human, report.result.lead.symbol
+    if human.one_rater is None or human.metric is None:
         return ""
-    of_row = estimated(chosen.human.metric, chosen.human.metric_ends)
-    of_rater = estimated(chosen.human.one_rater, chosen.human.one_rater_ends)
-    return (
-        f"Output by output, {symbol} with the other raters is {of_row} for {chosen.row.label} and {of_rater} for a "
-        f"rater: {_closer(chosen)} Means over {counted(chosen.human.raters, 'rater')}, each left out "
-        f"once{'; 95% intervals over items' if chosen.human.metric_ends else ''}."
-    )
-
-
-def _closer(chosen: Candidate) -> str:
-    """Return which agrees more closely with the others, the row or a rater, as the end of a sentence."""
-    ends = chosen.human.difference_ends
-    if ends is None:
-        reason = f", since there are fewer than {FEWEST_ITEMS} items" if chosen.row.items < FEWEST_ITEMS else ""
-        return f"how sure the difference is cannot be said{reason}."
-    if ends[0] > 0:
-        text = "it agrees with these raters more closely than they do with each other"
-    elif ends[1] < 0:
-        text = "it agrees with these raters less closely than they do with each other"
-    else:
-        text = "which agrees more closely is not shown"
-    return f"{text} (difference {' to '.join(ends_in_words(*ends))})."
+    of_row, of_rater = estimated(human.metric, human.metric_ends), estimated(human.one_rater, human.one_rater_ends)
+    means = f"Means over {counted(human.raters, 'rater')}, each left out once"
+    label = report.chosen.row.label
+    text = f"Output by output, {symbol} with the other raters is {of_row} for {label} and {of_rater} for a rater"
+    if human.difference_ends is None:
+        few = report.chosen.row.items < FEWEST_ITEMS
+        reason = f", since there are fewer than {FEWEST_ITEMS} items" if few else ""
+        return f"{text}. {means}. How sure they are cannot be said{reason}."
+    difference = " to ".join(ends_in_words(*human.difference_ends))
+    return f"{text}, a difference of {difference}. {means}; 95% intervals over items, for these raters."
 
 
 def _saved(report: StandInReport) -> str:
@@ -252,8 +241,8 @@ def _advice(report: StandInReport) -> str:
         )
     if not chosen.passed:
         return "More rated outputs would make the test more certain, and may show one or the other."
-    if _may_agree_more(chosen):
-        return "With more rated outputs it could be shown to agree more closely with the raters than they do."
+    if chosen.agrees_more:
+        return "Use it to choose among outputs, or to order them. For points, and for means of systems, rely on raters."
     if chosen.lead is not None and chosen.lead > epsilon:
         return f"With more rated outputs the lead could be shown to be more than the margin of {decimals(epsilon)}."
     return (
@@ -262,18 +251,11 @@ def _advice(report: StandInReport) -> str:
     )
 
 
-def _may_agree_more(chosen: Candidate) -> bool:
-    """Return whether it agrees more closely than a rater on these outputs, which is not shown for others."""
-    human = chosen.human
-    return human.metric is not None and human.one_rater is not None and human.metric > human.one_rater
-
-
 def _next_step(report: StandInReport) -> str:
     chosen = report.chosen
-    if chosen.qualifies and chosen.row.run:
+    if (chosen.qualifies or chosen.agrees_more) and chosen.row.run:
         return SCORES
-    leads = chosen.lead is not None and chosen.lead > MARGINS[report.whom]
-    more_help = chosen.passed and (leads or _may_agree_more(chosen))
+    more_help = chosen.passed and chosen.lead is not None and chosen.lead > MARGINS[report.whom]
     not_decided = not chosen.passed and not chosen.cannot
     return RATE if chosen.margin is None or chosen.too_few or not_decided or more_help else IMPORT
 
@@ -287,7 +269,7 @@ def stand_in_sentence(result: StudyResult) -> str:
     also = others_able([other for other in rows if other is not row])
     able = f"Shown to be able to{' as well' if row.able else ''}: {_named(also)}." if also else ""
     answer = str(verdict(row, row.any_candidate.short_label))
-    return " ".join(filter(None, [answer, bias_in_short(row), basis_in_short(row), able]))
+    return " ".join(filter(None, [answer, ordering(row), bias_in_short(row), basis_in_short(row), able]))
 
 
 def stand_in_paragraph(result: StudyResult) -> str:
@@ -298,7 +280,16 @@ def stand_in_paragraph(result: StudyResult) -> str:
     margins = enumerated([f"{decimals(epsilon)} for {WHOM[whom]}" for whom, epsilon in MARGINS.items()])
     margin = f"It may fall short of a rater by a margin ε, because it costs less: {margins}."
     certainty = "" if report.chosen.margin is None else _certainty_of_test(report.chosen)
-    parts = [str(answer.verdict), answer.systems, answer.basis_in_words, margin, certainty, answer.scale, answer.others]
+    parts = [
+        str(answer.verdict),
+        answer.ordering,
+        answer.systems,
+        answer.basis_in_words,
+        margin,
+        certainty,
+        answer.scale,
+        answer.others,
+    ]
     return " ".join(filter(None, parts))
 
 
@@ -316,7 +307,7 @@ def stand_in_finding(result: StudyResult) -> tuple[str, str] | None:
     if not row.by_kind or not row.any_candidate.is_judge:
         return None
     answer = str(verdict(row, row.any_candidate.row.label))
-    return " ".join(filter(None, [answer, bias_in_short(row)])), basis_in_short(row).removesuffix(".")
+    return " ".join(filter(None, [answer, ordering(row), bias_in_short(row)])), basis_in_short(row).removesuffix(".")
 
 
 def stand_in_methods(report: StandInReport, provenance: str) -> str:
@@ -347,8 +338,7 @@ def stand_in_methods(report: StandInReport, provenance: str) -> str:
     elif chosen.passed and chosen.agrees_nowhere:
         text += f". {capitalised(chosen.disagreement)}, so that passing shows no judgement"
     elif chosen.passed and not chosen.tells_more:
-        text += ". It is not shown to be closer to the raters than that rating by more than ε, nor to agree more "
-        text += "closely with them than they do with each other"
+        text += ". It is not shown to be closer to the raters than that rating by more than ε"
     return f"{text}. {provenance}"
 
 

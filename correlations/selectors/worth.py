@@ -124,11 +124,8 @@ class Candidate:
 
     @property
     def tells_more(self) -> bool:
-        """Return whether the row shows judgement, as one and the same rating for every output cannot.
-
-        It agrees with the raters more closely than they do with each other, or is clearly closer than that rating.
-        """
-        return (self.agrees_more or self.lead_p <= LEVEL) and not self.agrees_nowhere
+        """Return whether its points show judgement: it is clearly closer to the raters than one rating for all."""
+        return self.lead_p <= LEVEL and not self.agrees_nowhere
 
     @property
     def qualifies(self) -> bool:

@@ -15,12 +15,12 @@ CAN, OPEN, CANNOT = "can", "open", "cannot"
 @pytest.mark.parametrize(
     ("answers", "whom", "word", "text"),
     [
-        ((CAN, CAN, CAN), "", "Yes,", "J can stand in for a rater of a crowd, a skilled rater and an expert."),
+        ((CAN, CAN, CAN), "", "Yes,", "J can stand in for a rater."),
         (
             (CANNOT, CANNOT, CANNOT),
             "",
             "No,",
-            "J cannot stand in for a rater of a crowd, a skilled rater or an expert.",
+            "J cannot stand in for a rater.",
         ),
         (
             (CANNOT, OPEN, CAN),

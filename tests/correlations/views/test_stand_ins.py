@@ -39,7 +39,7 @@ from tests.metrics.world import World
 # Oracle's scores are the ratings themselves: closer to them than is expected of any score that has not seen them.
 SEEN = "agrees with these ratings more closely than is expected of a score that has not seen them."
 
-ALL_KINDS = "a rater of a crowd, a skilled rater and an expert"
+ALL_KINDS = "a rater"
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +116,7 @@ def test_where_one_rating_is_closer_than_the_judge_the_page_says_so_without_p_va
 
     page = as_user(viewer).get(address(honest)).content.decode()
 
-    assert f"It is not shown that Oracle can stand in for {ALL_KINDS.replace(' and ', ' or ')}." in page
+    assert f"It is not shown that Oracle can stand in for {ALL_KINDS}." in page
     assert "Oracle is closer to the raters than that on 54 outputs, farther on 62: no lead." in page
     assert "p = 0.98" not in page.split('id="candidates-title"')[0]
 
@@ -214,17 +214,18 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
     page = as_user(viewer).get(address(study)).content.decode()
 
     text = (
-        f"ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for a rater: how sure the "
-        "difference is cannot be said, since there are fewer than 20 items. Means over 3 raters, each left out once."
+        f"Output by output, ρ with the other raters is {human.metric:.2f} for Oracle and {human.one_rater:.2f} for a "
+        "rater. Means over 3 raters, each left out once. How sure they are cannot be said, since there are fewer than"
     )
     assert text in page
+    assert f"as they do to each other is not known (ρ {human.metric:.2f} against {human.one_rater:.2f})." in page
     known = replace(human, metric_ends=(0.8, 0.9), one_rater_ends=(0.6, 0.7), difference_ends=(0.1, 0.3))
     ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
     report = stand_in_report(study.project, replace(result, ceilings=(result.ceilings[0], ceiling)), "crowd", 1)
     assert report is not None
     sentence = stand_in_answer(report).basis_in_words
     assert f"is {human.metric:.2f} [0.80, 0.90] for Oracle and {human.one_rater:.2f} [0.60, 0.70] for" in sentence
-    assert "more closely than they do with each other (difference 0.10 to 0.30). Means over 3 raters, each" in sentence
+    assert "a difference of 0.10 to 0.30. Means over 3 raters, each left out once; 95% intervals over" in sentence
     drawn = agreement_figure(report.result, "light")
     assert drawn is not None
     assert f"Beside it, a rater with the other raters: {human.one_rater:.3f}." in drawn["description"]
@@ -232,37 +233,41 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
     assert "Seed of the random numbers" in page.split('id="methods"')[1].split("</p>")[0]
 
 
-def test_agreement_above_a_rater_s_counts_where_one_rating_for_all_is_as_close(honest: Study) -> None:
+def test_whether_a_judge_orders_outputs_is_answered_apart_from_its_points(honest: Study) -> None:
     """A judge that uses the ends of the scale lies farther from a mean than the mean rating, and tells more."""
     result = honest.read_result()
     judge = worth_of(result, 1, rate=1.0, same=1.0, lead=-0.07, p=0.96)
     human = result.ceilings[1].coefficients["spearman"]
 
-    def report(*ends: float) -> StandInReport:
-        known = replace(human, one_rater=0.3, metric_ends=(0.2, 0.7), one_rater_ends=(0.2, 0.4), difference_ends=ends)
-        ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
-        both = result.ceilings[0], ceiling
-        found = stand_in_report(
-            honest.project, replace(result, worth=(result.worth[0], judge), ceilings=both), "crowd", 1
+    def report(low: float, high: float) -> StandInReport:
+        known = replace(
+            human,
+            metric=0.5,
+            one_rater=0.3,
+            metric_ends=(0.2, 0.7),
+            one_rater_ends=(0.2, 0.4),
+            difference_ends=(low, high),
         )
+        ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
+        changed = replace(result, worth=(result.worth[0], judge), ceilings=(result.ceilings[0], ceiling))
+        found = stand_in_report(honest.project, changed, "crowd", 1)
         assert found is not None
         return found
 
-    above, open_ = report(0.02, 0.3), report(-0.02, 0.3)
+    above, open_, below = (report(*ends) for ends in ((0.02, 0.3), (-0.02, 0.3), (-0.3, -0.1)))
 
-    answer, other = stand_in_answer(above), stand_in_answer(open_)
-    assert str(answer.verdict) == "Yes, Oracle can stand in for a rater of a crowd."
-    tells = "agrees with the raters more closely than they do with each other"
-    assert f"That rating tells no output from another; Oracle {tells}." in answer.basis_in_words
-    assert f"every output passes, too; but it {tells}." in answer.why
+    answer = stand_in_answer(above)
+    assert str(answer.verdict) == "It is not shown that Oracle can stand in for a rater of a crowd."
+    more = "It orders outputs more closely to these raters than they do to each other (ρ 0.50 against 0.30)."
+    assert answer.ordering == more
+    assert answer.advice.startswith("Use it to choose among outputs, or to order them.")
     assert answer.next_step == SCORES
-    assert f", but Oracle {tells}" in stand_in_sentence(above.result)
-    assert str(other.verdict) == "It is not shown that Oracle can stand in for a rater of a crowd."
-    assert "which agrees more closely is not shown (difference −0.02 to 0.30)." in other.basis_in_words
-    assert "Nor is it shown to agree more closely than a rater does." in other.why
-    assert "With more rated outputs it could be shown to agree more closely" in other.advice
-    assert other.next_step == RATE
-    assert "nor to agree more closely with them than they do with each other" in stand_in_methods(open_, "")
+    assert f"{answer.verdict} {more}" in stand_in_sentence(above.result)
+    assert f"{answer.verdict} {more}" in stand_in_paragraph(above.result)
+    assert "over single outputs was 0.50 [0.20, 0.70] in a rater’s place" in stand_in_methods(above, "")
+    assert stand_in_answer(open_).ordering.startswith("It orders outputs about as closely to these raters as they do")
+    assert stand_in_answer(open_).next_step == IMPORT
+    assert stand_in_answer(below).ordering.startswith("It orders outputs less closely to these raters than they do")
 
 
 def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
@@ -309,6 +314,8 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     worth["stand_in"]["same_offset_p"] = 0.004
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
+    orders = "Whether it orders outputs as closely to the raters as they do to each other is not known (ρ 0.94 against "
+    orders += "0.99)."
     apart = "−0.01 for Echo to +0.62 for Quill, more apart than chance explains (p = 0.004). "
     off = f"{apart}Rely on raters for differences between systems: the judge’s are off by up to 0.63 points on these "
     client = as_user(viewer)
@@ -316,21 +323,22 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     def page(query: str) -> str:
         return " ".join(client.get(address(honest) + query).content.decode().split())
 
-    assert f'report-lead">{some} Its ratings less the raters’ are {off}' in page("")
+    assert f'report-lead">{some} {orders} Its ratings less the raters’ are {off}' in page("")
     leads = (
         "By its means Quill leads (3.42 for Quill, 2.99 for Echo), by the raters’ Echo (3.00 for Echo, 2.80 for Quill)."
     )
     assert leads in page("")
-    assert f'report-lead"><strong>Yes,</strong> {some}' in page("?raters=crowd")
+    assert f'report-lead"><strong>Yes,</strong> {some} {orders}' in page("?raters=crowd")
     first = "It is not shown that Oracle can stand in for a skilled rater or an expert; for a rater of a crowd it can."
     for kind in ("skilled", "experts"):
-        assert f'report-lead">{first} Its ratings' in page(f"?raters={kind}")
+        assert f'report-lead">{first} {orders} Its ratings' in page(f"?raters={kind}")
     assert (
         "for a crowd (0.10; p = 0.012), not for skilled raters (0.15; p = 0.192) or experts (0.20; p = 0.631)."
         in stand_in_paragraph(honest.read_result())
     )
     (finding,) = stand_in_findings(honest.project, 2)
-    short = f"{some} Rely on raters for differences between systems: its means less theirs are −0.01 (Echo) to +0.62"
+    rely = "Rely on raters for differences between systems: its means less theirs are −0.01 (Echo) to +0.62"
+    short = f"{some} {orders} {rely}"
     assert finding.text.startswith(short)
     assert finding.sure == (
         "It beats 3 of 3 raters; one and the same rating for every output (the mean, 3.15) does not pass the test "
@@ -451,7 +459,7 @@ def test_the_front_page_says_whether_a_judge_can_stand_in(honest: Study) -> None
             margin |= {"passed": False, "beaten": 0, "winning_rate": 0.0, "p": [0.999] * 3, "p_corrected": [1.0] * 3}
     honest.save(update_fields=["result"])
     (finding,) = stand_in_findings(honest.project, 2)
-    assert finding.text.startswith("No, Oracle cannot stand in for a rater of a crowd, a skilled rater or an expert.")
+    assert finding.text.startswith("No, Oracle cannot stand in for a rater.")
     result = honest.read_result()
     parts = {name: getattr(result, name)[:1] for name in ("rows", "levels", "ceilings", "worth")}
     without_judge = replace(result, **parts)
