@@ -105,7 +105,7 @@ def stand_in_findings(project: Project, most: int) -> Iterator[Finding]:
             at: Any = study.finished_at  # finished ones have a time
             text, sure = finding
             text = " ".join(filter(None, [text, same_scores_note(project, row.run)]))
-            yield Finding("Study", at, text, _with_changes(study, sure), url, stays=bool(judge.able), about=study.name)
+            yield Finding("Judge", at, text, _with_changes(study, sure), url, stays=bool(judge.able), about=study.name)
 
 
 def _sure(result: StudyResult, headline: Headline, tokens: str) -> str:

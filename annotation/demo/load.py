@@ -115,7 +115,7 @@ def demo_project() -> Project:
         slug=PROJECT_SLUG,
         defaults={
             "name": "Demo: DSTC7 conversations",
-            "description": "1,000 conversations, 10 systems, 33,000 judgements by 317 people, and a campaign with 5 "
+            "description": "1,000 conversations, 10 systems, 33,000 answers by 317 people, and a campaign with 5 "
             "simulated raters: the whole loop.",
         },
     )

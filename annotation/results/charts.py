@@ -66,7 +66,7 @@ def distribution(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     names, rows = _shares(verdict)
     n = sum(row["ratings"] for row in rows)
     noun = "rating" if verdict.by_means else "comparison"
-    what = [_of(f"Share of {noun}s", verdict), f"{counted(n, noun)}; {_items(verdict)}"]
+    what = [_of(f"Share of {noun}s", verdict), f"{counted(n, noun)} by system; {_items(verdict)}"]
     chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(cornerRadius=1)
@@ -103,23 +103,10 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     certain. Thin lines that would stretch the axis go on beyond it: the axis holds no difference, so what they say of
     it is seen.
     """
-    rows = [
-        {
-            "pair": _named(pair),
-            "difference": pair.difference,
-            "low": finite_or_none(pair.low),
-            "high": finite_or_none(pair.high),
-            "single_low": finite_or_none(pair.low if isnan(pair.single_low) else pair.single_low),
-            "single_high": finite_or_none(pair.high if isnan(pair.single_high) else pair.single_high),
-            "p": finite_or_none(pair.adjusted),
-            "sure": CERTAIN if pair.is_certain else OPEN,
-        }
-        for pair in verdict.pairs
-        if not isnan(pair.difference)
-    ]
+    rows = _difference_rows(verdict)
     x = _axis_of_differences(verdict, rows)
-    is_long = any(len(row["pair"]) > LONG_PAIR for row in rows)
-    in_lines = {"labelExpr": f"split(replace(datum.label, '{MINUS}', '\\n−\u00a0'), '\\n')"} if is_long else {}
+    is_long = any(len(_named(pair)) > LONG_PAIR for pair in verdict.pairs)
+    in_two_lines: Any = f"split(replace(datum.label, '{MINUS}', '\\n−\u00a0'), '\\n')" if is_long else alt.Undefined
     colours = palette(theme)
     kinds = [kind for kind in (CERTAIN, OPEN) if any(row["sure"] == kind for row in rows)]
     looks = {CERTAIN: colours.accent, OPEN: colours.muted}
@@ -129,7 +116,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
             "pair:N",
             title=None,
             sort=[_named(pair) for pair in verdict.pairs],
-            axis=alt.Axis(labelLimit=190, labelPadding=6, ticks=False, domain=False, **in_lines),
+            axis=alt.Axis(labelLimit=190, labelPadding=6, ticks=False, domain=False, labelExpr=in_two_lines),
         ),
         color=alt.Color(
             "sure:N",
@@ -160,6 +147,23 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         intervals.insert(0, together.encode(x=alt.X("low:Q", **x), x2="high:Q"))
     height = MARGIN + (PAIR_LINES if is_long else PAIR_LINE) * max(len(rows), 2)
     return finish(alt.LayerChart(layer=[no_difference, *intervals, points]), theme, height=height)
+
+
+def _difference_rows(verdict: CriterionVerdict) -> list[dict[str, Any]]:
+    return [
+        {
+            "pair": _named(pair),
+            "difference": pair.difference,
+            "low": finite_or_none(pair.low),
+            "high": finite_or_none(pair.high),
+            "single_low": finite_or_none(pair.low if isnan(pair.single_low) else pair.single_low),
+            "single_high": finite_or_none(pair.high if isnan(pair.single_high) else pair.single_high),
+            "p": finite_or_none(pair.adjusted),
+            "sure": CERTAIN if pair.is_certain else OPEN,
+        }
+        for pair in verdict.pairs
+        if not isnan(pair.difference)
+    ]
 
 
 def _axis_of_differences(verdict: CriterionVerdict, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

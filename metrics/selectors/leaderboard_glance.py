@@ -10,6 +10,8 @@ from annotation.results.selectors.leading import BEST, TIED
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.selectors.leaderboard_table import ON_PHONES, Cell, Column, Leaderboard, Row
 
+MOST_LINES = 24  # before those of long blocks are folded away
+
 
 @dataclass(frozen=True)
 class Place:
@@ -56,6 +58,20 @@ class Glance:
     def compares(self) -> bool:
         """Return whether the raters tell some systems apart, so that metrics can agree with them."""
         return any(line.told for lines in self.blocks for line in lines)
+
+    @property
+    def has_open(self) -> bool:
+        """Return whether by some line no system is shown to be worse, so that none is marked."""
+        return any(line.column.is_open for lines in self.blocks for line in lines)
+
+    @property
+    def lines(self) -> int:
+        return sum(map(len, self.blocks))
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether a page shows the first lines of each block only, the others on request."""
+        return self.lines > MOST_LINES
 
     @property
     def width(self) -> int:

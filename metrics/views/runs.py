@@ -88,12 +88,14 @@ def run_list(request: MemberRequest) -> HttpResponse:
             project, before=before, group=group, each_run=each_run, **_run_filters(filters)
         )
     names = model_names_of([run for each in groups for run in each.runs])
+    rows = [(each, [described(run, names) for run in each.shown]) for each in groups]
     context = {
         "project": project,
         **board_context(request),
         "group": group,
         "waiting_text": selectors.waiting_text(project),
-        "groups": [(each, [described(run, names) for run in each.shown]) for each in groups],
+        "groups": rows,
+        "n_rows": sum(len(of_group) or 1 for _, of_group in rows),
         "older_url": f"?{urlencode(filters | {'before': older})}#runs" if older else "",
         "newest_url": "" if before is None else f"?{urlencode(filters)}#runs",
         "n_comparable": sum(each.n_comparable for each in groups),

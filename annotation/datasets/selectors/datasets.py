@@ -1,6 +1,6 @@
 """Reads over data sets: counts, pages of items, downloads."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ from django.db.models.functions import MD5, Cast
 
 from annotation.core.counting import count_of
 from annotation.core.exports import Column
+from annotation.core.prose import enumerated
 from annotation.models import Dataset, Item, JobState, Project, Response, ResponseSource, SourceKind, System
 
 PAGE_SIZE = 50
+MOST_NAMED = 2  # systems that gave the outputs of another
 
 
 def datasets_of(project: Project) -> QuerySet[Dataset]:
@@ -62,6 +64,17 @@ class DatasetFacts:
     @property
     def outputs_hint(self) -> str:
         return f"{self.distinct_outputs:,} different texts; one given for several items counts once"
+
+
+def systems_hint(dataset: Dataset, rows: Sequence[SystemRow]) -> str:
+    """Say how many of the systems differ; empty if none shares all of its outputs with others."""
+    if sum(0 < row.outputs == row.shared for row in rows) < 2:
+        return ""
+    same = other_names(dataset)
+    if not same:
+        return ""
+    named = [f"{name} gave the outputs of {original}" for name, original in same.items()][:MOST_NAMED]
+    return f"{len(rows) - len(same)} different: {enumerated(named)}"
 
 
 def dataset_facts(dataset: Dataset) -> DatasetFacts:

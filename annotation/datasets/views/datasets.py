@@ -60,8 +60,10 @@ def dataset_detail(request: MemberRequest, dataset: Dataset) -> HttpResponse:
     if request.htmx:
         return render(request, "annotation/datasets/item_rows.html", context)
     source = dataset.imports.filter(state=JobState.DONE).defer("content").first()
+    facts = selectors.dataset_facts(dataset)
     context |= {
-        "facts": selectors.dataset_facts(dataset),
+        "facts": facts,
+        "systems_hint": selectors.systems_hint(dataset, facts.systems),
         "content_hash": dataset.content_hash or dataset_hash(dataset),
         "source": source,
         "numbers": numbers_left(dataset, source),

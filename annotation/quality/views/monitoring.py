@@ -301,7 +301,8 @@ def _enough_text(monitor: Monitor, certainty: Enough, goal: Target | None) -> st
         now = f"All planned ratings are in. They give weights a margin of error of {margin} on average."
     if not goal.more:
         return f"{now} That is enough for ±{goal.half_width:.2f}."
-    return f"{now} To bring each weight to ±{goal.half_width:.2f} takes {counted(goal.more, 'rating')} more."
+    takes = f"takes {counted(goal.more, 'rating')} from now on, planned ones included"
+    return f"{now} To bring each weight to ±{goal.half_width:.2f}, whatever its sign, {takes}."
 
 
 def _statistics_or_404(campaign: Campaign) -> Statistics:

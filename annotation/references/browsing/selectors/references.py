@@ -37,7 +37,7 @@ from annotation.models.datasets import searched
 from annotation.models.releases import NO_SPREAD, NO_WIDTH
 from annotation.references.releases.selectors.facts import fallen_seeds
 
-PAGE = 20  # references, some six screens of a phone
+PAGE = 24  # references
 COUNTED = 1000
 CACHE_SECONDS = 600
 

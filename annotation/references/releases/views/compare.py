@@ -53,7 +53,7 @@ CHARTS = {
     ),
     "moves": CompareChart(
         "Moves of weights",
-        "References per move, in steps of 0.1; those that did not move are left out.",
+        "References per move, in steps of 0.1 if many differ; those that did not move are left out.",
         lambda difference, theme: charts.moves_of_weights(difference.moves, theme=theme),
     ),
 }
@@ -83,6 +83,8 @@ def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
     )
     query = {"with": release_name(before), "show": kind}
     args = release_args(request.project, after)
+    changes = differences.changes(before, after)
+    lost, gained = (differences.items_named(ids) for ids in (difference.lost_positive, difference.gained_positive))
     context |= {
         "difference": difference,
         "hints": {
@@ -97,10 +99,16 @@ def release_compare(request: MemberRequest, after: Release) -> HttpResponseBase:
         "page": page,
         "previous_url": page.before and f"?{urlencode(query | {'before': page.before})}#differences",
         "next_url": page.after and f"?{urlencode(query | {'after': page.after})}#differences",
-        "changes": differences.changes(before, after),
+        "changes": changes,
+        "differing": [change for change in changes if not change.same],
+        "same": [change for change in changes if change.same],
         "raters": differences.raters_changed(before, after),
-        "gained": differences.items_named(difference.gained_positive),
-        "lost": differences.items_named(difference.lost_positive),
+        "gained": gained,
+        "lost": lost,
+        "changed_items": [
+            ("Lost their last positive weight", len(difference.lost_positive), lost),
+            ("Gained a positive weight", len(difference.gained_positive), gained),
+        ],
         "title": _title(before, after),
         "before_name": _short_name(before, after),
         "after_name": f"v{after.number}",

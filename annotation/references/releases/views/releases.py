@@ -59,7 +59,7 @@ def release_detail(request: MemberRequest, release: Release) -> HttpResponse:
             },
             "chart": {
                 "title": "Distribution of weights",
-                "caption": "References per weight, in steps of 0.1.",
+                "caption": "References per weight; in steps of 0.1 if many weights differ.",
                 **chart_urls("annotation:release-chart", args),
                 "csv_url": reverse("annotation:release-download", args=[*args, "csv"]),
                 "json_url": reverse("annotation:release-download", args=[*args, "json"]),

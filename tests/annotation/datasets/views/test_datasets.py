@@ -5,7 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotation.datasets.selectors.datasets import dataset_facts, item_page
+from annotation.datasets.selectors.datasets import dataset_facts, item_page, systems_hint
 from annotation.models import Dataset, Item, JobState, Project, ReferenceSet, Release, ReleaseWeight, User
 from tests.annotation.worlds.datasets import example_dataset, example_ratings
 from tests.annotation.worlds.rated import make_dataset, make_item, make_response
@@ -157,3 +157,9 @@ def test_a_reference_of_two_sources_is_counted_once_as_in_reference_sets(project
     again = dataset_facts(dataset)
     assert (again.outputs, again.distinct_outputs, again.responses) == (2, 1, 3), "one text of two items"
     assert dict(facts.kinds)["Mined"] == 1
+    assert systems_hint(dataset, again.systems) == ""
+    for text in ("No.", "Yes."):
+        make_response(make_item(dataset, f"of both {text}"), text, "Another", "Same again")
+    assert (
+        systems_hint(dataset, dataset_facts(dataset).systems) == "2 different: Same again gave the outputs of Another"
+    )

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.campaigns.services.rules import rules_register
-from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision
+from annotation.models import AuditEntry, DecisionAction, Participation, QualityRules, RaterDecision, RaterIdentity
 from annotation.quality.selectors.raters import Verdict, moment
 from annotation.quality.selectors.suspects import usual_seconds
 from annotation.quality.services.decisions import rater_exclude
@@ -209,15 +209,20 @@ def test_a_registered_version_is_previewed_applied_and_replayed(campaign, manage
     assert client.get(page(campaign, "campaign-quality") + "?format=json").json()["rules"] == [GOLD]
 
 
-def test_raters_of_an_imported_campaign_are_read_only(project, manager, as_user):
+def test_raters_of_an_imported_campaign_are_read_only_and_named_to_managers(project, manager, viewer, as_user):
     from tests.annotation.worlds.rated import make_dataset as make_rated
     from tests.annotation.worlds.rated import make_item, make_response
 
     dataset = make_rated(project)
     campaign = make_imported(dataset, imported=True)
     (rating,) = rate(campaign, "zoe", make_response(make_item(dataset, "i"), "Text", "A"), 4)
-    client = as_user(manager)
-    assert b"zoe" in client.get(page(campaign, "campaign-raters")).content
+    RaterIdentity.objects.create(rater=rating.rater, project=project, provider="import", external_id="rater_zoe_b")
+    client, raters = as_user(manager), page(campaign, "campaign-raters")
+    assert b"rater_zoe_b" in client.get(raters).content
+    assert b"rater_zoe_b" not in as_user(viewer).get(raters).content
+    monitor = client.get(page(campaign, "campaign-monitor-fragment")).content.decode()
+    study = reverse("correlations:study-create", args=[project.slug])
+    assert f'href="{study}?dataset={dataset.pk}&amp;campaign={campaign.pk}">Start a study' in monitor
     text = client.get(page(campaign, "campaign-rater", rating.rater_id)).content.decode()
     assert "Decide" not in text
 
