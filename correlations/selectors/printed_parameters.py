@@ -18,7 +18,7 @@ from correlations.selectors.parameter_reports import (
     summary_cards,
     values_in_use,
 )
-from correlations.selectors.printed import by_field, drawn_chart, hash_entries, reproduction
+from correlations.selectors.printed import BESIDE, LOW, by_field, drawn_chart, hash_entries, reproduction
 from correlations.selectors.printed_tables import interval, number, p_value
 from correlations.selectors.tuned import MARK
 from metrics.scoring import VERSION
@@ -78,7 +78,7 @@ def _charts(report: SweepReport) -> Iterator[Chart]:
         caption = f"{report.sweep.label}, {title.lower()}."
         if not report.sweep.no_interval:
             caption += " Band: the middle 95% of resamples of the items, for Pearson’s r."
-        yield drawn_chart(_plain_name(name), caption, light, dark)
+        yield drawn_chart(_plain_name(name), caption, light, dark, width=BESIDE, height=LOW)
 
 
 def _values(report: SweepReport) -> Grid:
