@@ -424,6 +424,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Units": "Groups of items that the study correlates over.",
     },
     "three-levels": {
+        "Highest in one": "The metrics that have the highest number in one of these columns.",
         "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems.",
         "Systems": "Pearson's r over systems: which is better overall. Beside it the place among the metrics.",
         "Outputs": "Pearson's r over single outputs: which output is better.",

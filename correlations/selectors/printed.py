@@ -23,6 +23,7 @@ from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
+from correlations.selectors.level_answers import few_systems_sentence, level_answers
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.metrics import tokens_sentence
@@ -57,7 +58,7 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
         Section(
             "Can a metric stand in for raters?", (Paragraph(stand_in_paragraph(result)), tables.stand_in_grid(result))
         ),
-        Section("By system and by output", _levels(result)),
+        Section("By system and by output", _levels(study, result)),
         Section(reports.sweeps_title(result), tuple(_sweeps(result))),
         Section("Circularity", (Paragraph(circularity_sentence(result)),)),
         Section("Items left out", (Bullets(tuple(_left_out(result))),)),
@@ -168,7 +169,7 @@ def _comparisons(study: Study, result: StudyResult) -> tuple[Block, ...]:
     return Paragraph(sentence), grid
 
 
-def _levels(result: StudyResult) -> tuple[Block, ...]:
+def _levels(study: Study, result: StudyResult) -> tuple[Block, ...]:
     report = levels_report(result, None)
     drawn: list[Block] = []
     if report is not None and report.best is not None:
@@ -177,8 +178,10 @@ def _levels(result: StudyResult) -> tuple[Block, ...]:
         if sides[0] is not None:
             caption = f"Systems by their mean rating and their score: {', '.join(tables.names(best.row))}."
             drawn.append(drawn_chart("systems", caption, *sides, height=LOW))
-    equal = "" if report is None else report.equal_rows
-    sentences = " ".join(filter(None, [levels_sentence(result), equal]))
+    further = []
+    if report is not None:
+        further = [few_systems_sentence(report), level_answers(study, result, report).headline, report.equal_rows]
+    sentences = " ".join(filter(None, [levels_sentence(result), *further]))
     over_systems, over_outputs = (tables.level_grids(result)[place] for place in (slice(1), slice(1, None)))
     return Paragraph(sentences), *over_systems, *ranges_blocks(result), *drawn, *over_outputs
 

@@ -18,7 +18,7 @@ from correlations.selectors.parameter_reports import (
     summary_cards,
     values_in_use,
 )
-from correlations.selectors.printed import by_field, drawn_chart, hash_entries, reproduction
+from correlations.selectors.printed import BESIDE, by_field, drawn_chart, hash_entries, reproduction
 from correlations.selectors.printed_tables import interval, number, p_value
 from correlations.selectors.tuned import MARK
 from metrics.scoring import VERSION
@@ -28,6 +28,7 @@ OVERFITS = (
     "is worth on items that it was not made on. The systems are the same on both sides, so a value chosen on them may "
     "not suit others."
 )
+FLAT = 150  # pixels of a chart's height, so that the first parameter's table stays on the first page
 
 
 def printed_parameter_report(study: ParameterStudy, result: ParameterResult) -> Document:
@@ -78,7 +79,7 @@ def _charts(report: SweepReport) -> Iterator[Chart]:
         caption = f"{report.sweep.label}, {title.lower()}."
         if not report.sweep.no_interval:
             caption += " Band: the middle 95% of resamples of the items, for Pearson’s r."
-        yield drawn_chart(_plain_name(name), caption, light, dark)
+        yield drawn_chart(_plain_name(name), caption, light, dark, width=BESIDE, height=FLAT)
 
 
 def _values(report: SweepReport) -> Grid:

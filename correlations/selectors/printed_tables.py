@@ -163,8 +163,8 @@ def ceiling_grid(result: StudyResult) -> Grid | None:
 
 
 def ranking_grid(result: StudyResult) -> Grid:
-    others = ("within systems", "ties of other systems", "of all outputs")
-    columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure as raters", *others))
+    others = ("in systems", "ties of others", "any two")
+    columns = (METRIC, REFERENCES, *_numbers("pairs right", "with ties", "tie up to", "as sure", *others))
     rows = tuple(
         (
             *names(row),
@@ -180,10 +180,11 @@ def ranking_grid(result: StudyResult) -> Grid:
     )
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
-        "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and soft "
-        "pairwise accuracy over systems. Last: pairs of outputs of one system with ties, the same with the threshold "
-        "chosen on other systems, and pairs of any two outputs with ties. Random scores get half of the pairs that "
-        "raters do not tie, and a soft accuracy of 0.50 if raters are sure of every pair, of up to 0.75 if of none."
+        "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and how near it "
+        "is to being as sure as raters (soft pairwise accuracy over systems). Last: pairs of outputs of one system "
+        "with ties, the same with the threshold of other systems, and pairs of any two outputs with ties. Random "
+        "scores without ties get half of the pairs that raters do not tie, so that a metric may lie below the chance "
+        "that counts ties, and a soft accuracy of 0.50 if raters are sure of every pair, of up to 0.75 if of none."
     )
     reasons = (
         (result.rows[index], pairs.reason)
@@ -200,7 +201,7 @@ def ranking_grid(result: StudyResult) -> Grid:
 
 
 def stand_in_grid(result: StudyResult) -> Grid:
-    beaten, others = ("raters beaten", "winning rate"), ("advantage", "one rating", "lead", "p", "ratings saved")
+    beaten, others = ("beaten", "win rate"), ("advantage", "one rating", "lead", "p", "saved")
     columns = (METRIC, REFERENCES, Column("stands in"), *_numbers(*beaten), *_numbers(*others))
     rows, reasons = [], []
     for each in stand_in_candidates(result, IN_PLACE_OF):

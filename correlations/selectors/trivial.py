@@ -26,7 +26,7 @@ def trivial_sentence(result: StudyResult) -> str:
     for row, _ in sorted(rows, key=lambda each: -each[1]):
         if not describes_only(row):
             best.setdefault(row.label, row)
-    matched = []
+    matched: list[str] = []
     for row in best.values():
         of_baseline, of_metric = _on_shared_items(result, baseline, row)
         if of_baseline >= of_metric:

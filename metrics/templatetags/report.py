@@ -51,17 +51,17 @@ def number(value: float | None, digits: int | str = -1) -> str:
 
 @register.filter
 def nonzero(value: float | None, digits: int = 3) -> str:
-    """Format as `number`, with as many more decimals as a value that is not 0 needs to be told from it.
+    """Format as `number`, with a decimal more or as a bound if a value that is not 0 would be shown as 0.
 
     >>> nonzero(0.0003), nonzero(0.0), nonzero(0.1744), nonzero(-1e-9), nonzero(None)
-    ('0.0003', '0.000', '0.174', '> −0.000001', '')
+    ('0.0003', '0.000', '0.174', '> −0.0001', '')
     """
     if value is None or not math.isfinite(value) or value == 0:
         return number(value, digits)
-    shown = next((n for n in range(digits, 2 * digits + 1) if float(f"{value:.{n}f}")), 0)
-    if shown:
-        return number(value, shown)
-    least = f"0.{'0' * (2 * digits - 1)}1"
+    for shown in (digits, digits + 1):
+        if float(f"{value:.{shown}f}"):
+            return number(value, shown)
+    least = f"0.{'0' * digits}1"
     return f"< {least}" if value > 0 else f"> {MINUS}{least}"
 
 

@@ -131,6 +131,7 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
     assert not [name for name in grids if name.startswith("system-ranges")], "of three systems they say nothing"
     levels = next(section for section in printed.sections if section.title == "By system and by output")
     said = [block.text for block in levels.blocks if block.kind == "paragraph"]
+    assert "The study’s headline asks a third thing: which of two systems is better on" in said[0]
     assert said[1].startswith("Other systems could give any agreement: over 3 systems the 95% intervals of ρ, r and τ")
     specification = next(block for block in printed.blocks() if block.kind == "code" and block.columns == 2)
     assert json.loads(specification.text) == study_document(study, study.read_result()).specification

@@ -99,7 +99,7 @@ def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: St
     assert grid.notes == (f"Undefined for {name}: no two outputs of one system have both a score and a rating.",)
     shares = [percent(worth.ranking.within_systems.held_out) for worth in result.worth]
     assert sorted(row[7] for row in grid.rows) == sorted(shares)
-    assert grid.columns[7].label == "ties of other systems"
+    assert grid.columns[7].label == "ties of others"
     columns, lines = table(result, "rankings") or ((), ())
     column = columns.index("tie_accuracy_epsilon_of_other_systems")
     assert [line[column] for line in lines] == [worth.ranking.within_systems.held_out for worth in result.worth]
