@@ -22,7 +22,8 @@ from correlations.services.reports import report_file
 from correlations.services.studies import study_create
 from correlations.services.verification import study_verify, verification_lines
 from metrics.models import ScoreRun
-from tests.metrics.world import World
+from tests.metrics.world import World, make_world
+from tests.snapshots import recalled
 
 pytestmark = pytest.mark.django_db
 SMALL = {"sweeps": True, "assignments": 2, "bootstrap": 4, "metrics": ["bleu", "delta_bleu"], "subsets": ["all"]}
@@ -30,12 +31,27 @@ Report = dict
 
 
 @pytest.fixture
-def study(world: World) -> Study:
+def computed(project: Project) -> tuple[World, Study]:
+    return recalled("a study to verify", project, lambda: _computed(project))
+
+
+def _computed(project: Project) -> tuple[World, Study]:
+    world = make_world(project)
     Release.objects.filter(pk=world.release.pk).update(content_hash=stored_content_hash(world.release))
-    study, _ = study_create(project=world.project, name="Cats", specification=world.specification(**SMALL), by=None)
+    study, _ = study_create(project=project, name="Cats", specification=world.specification(**SMALL), by=None)
     study_execute(study_id=study.pk)
     study.refresh_from_db()
-    return study
+    return world, study
+
+
+@pytest.fixture
+def world(computed: tuple[World, Study]) -> World:
+    return computed[0]
+
+
+@pytest.fixture
+def study(computed: tuple[World, Study]) -> Study:
+    return computed[1]
 
 
 @pytest.fixture
