@@ -16,6 +16,7 @@ from correlations.selectors.worth import ONE_OF, WHOM, Candidate
 from correlations.stats.worth import LEVEL, MARGINS
 from metrics.templatetags.report import p_text
 
+THEMSELVES = "they agree with each other"
 TOO_GOOD = "agrees with these ratings more closely than is expected of a score that has not seen them"
 
 
@@ -84,12 +85,15 @@ def ordering(row: KindsOfRaters) -> str:
     if candidate.agrees_nowhere:
         return f"Nor is it shown to order outputs as raters do ({candidate.symbol} = {decimals(human.metric)})."
     if human.difference_ends is None:
-        return f"Whether it orders outputs as closely to the raters as they do to each other is not known ({against})."
+        return (
+            f"Whether its order of outputs agrees with the raters as closely as {THEMSELVES} is not known ({against})."
+        )
+    how = "about as closely as"
     if candidate.agrees_more:
-        return f"It orders outputs more closely to these raters than they do to each other ({against})."
-    if human.difference_ends[1] < 0:
-        return f"It orders outputs less closely to these raters than they do to each other ({against})."
-    return f"It orders outputs about as closely to these raters as they do to each other ({against})."
+        how = "more closely than"
+    elif human.difference_ends[1] < 0:
+        how = "less closely than"
+    return f"Its order of outputs agrees with these raters {how} {THEMSELVES} ({against})."
 
 
 def basis(row: KindsOfRaters) -> list[Point]:

@@ -218,7 +218,7 @@ def test_one_rater_is_compared_with_the_judge_in_a_sentence_that_leads_to_the_ta
         "rater. Means over 3 raters, each left out once. How sure they are cannot be said, since there are fewer than"
     )
     assert text in page
-    assert f"as they do to each other is not known (ρ {human.metric:.2f} against {human.one_rater:.2f})." in page
+    assert f"as they agree with each other is not known (ρ {human.metric:.2f} against {human.one_rater:.2f})." in page
     known = replace(human, metric_ends=(0.8, 0.9), one_rater_ends=(0.6, 0.7), difference_ends=(0.1, 0.3))
     ceiling = replace(result.ceilings[1], coefficients={**result.ceilings[1].coefficients, "spearman": known})
     report = stand_in_report(study.project, replace(result, ceilings=(result.ceilings[0], ceiling)), "crowd", 1)
@@ -258,16 +258,21 @@ def test_whether_a_judge_orders_outputs_is_answered_apart_from_its_points(honest
 
     answer = stand_in_answer(above)
     assert str(answer.verdict) == "It is not shown that Oracle can stand in for a rater of a crowd."
-    more = "It orders outputs more closely to these raters than they do to each other (ρ 0.50 against 0.30)."
+    more = "Its order of outputs agrees with these raters more closely than they agree with each other"
+    more += " (ρ 0.50 against 0.30)."
     assert answer.ordering == more
     assert answer.advice.startswith("Use it to choose among outputs, or to order them.")
     assert answer.next_step == SCORES
     assert f"{answer.verdict} {more}" in stand_in_sentence(above.result)
     assert f"{answer.verdict} {more}" in stand_in_paragraph(above.result)
     assert "over single outputs was 0.50 [0.20, 0.70] in a rater’s place" in stand_in_methods(above, "")
-    assert stand_in_answer(open_).ordering.startswith("It orders outputs about as closely to these raters as they do")
+    assert stand_in_answer(open_).ordering.startswith(
+        "Its order of outputs agrees with these raters about as closely as they"
+    )
     assert stand_in_answer(open_).next_step == IMPORT
-    assert stand_in_answer(below).ordering.startswith("It orders outputs less closely to these raters than they do")
+    assert stand_in_answer(below).ordering.startswith(
+        "Its order of outputs agrees with these raters less closely than they"
+    )
 
 
 def test_what_is_not_shown_is_not_claimed(honest: Study) -> None:
@@ -314,8 +319,10 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     worth["stand_in"]["same_offset_p"] = 0.004
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
-    orders = "Whether it orders outputs as closely to the raters as they do to each other is not known (ρ 0.94 against "
-    orders += "0.99)."
+    orders = (
+        "Whether its order of outputs agrees with the raters as closely as they agree with each other is not known "
+    )
+    orders += "(ρ 0.94 against 0.99)."
     apart = "−0.01 for Echo to +0.62 for Quill, more apart than chance explains (p = 0.004). "
     off = f"{apart}Rely on raters for differences between systems: the judge’s are off by up to 0.63 points on these "
     client = as_user(viewer)
