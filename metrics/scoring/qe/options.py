@@ -88,8 +88,8 @@ class QualityOptions(Options):
         tuple(FOLDS),
         label="Folds keep together",
         key="folds",
-        hint="Inputs: outputs that the model reads alike, with slots in place of values. Texts: equal texts alone, as "
-        "in the paper; outputs that differ by their values only are then learnt from and tested on as the same input.",
+        hint="A model reads slots in place of values. If equal texts alone are together, as in the paper, outputs that "
+        "differ by their values only are learnt from and tested on as the same input.",
     )
     errors: int = whole(
         4, low=1, high=10, label="Most errors in an output", key="errors", hint="One copy for each number of errors."

@@ -84,8 +84,9 @@ def test_a_run_over_outputs_that_its_model_has_seen_warns(world: World, viewer, 
     new = {"outputs": 0, "of": 9, "same_source": 2, "same_system": 1}
     ScoreRun.objects.filter(pk=run.pk).update(report=run.report | {"seen": new})
     page = page_of(client, "run-detail", world, run.number)
-    assert "The model has seen none of the 9 outputs. 2 new outputs answer items whose other outputs it learnt" in page
-    assert "1 new output comes from a system that it learnt from, Echo, Parrot, Quill: those" in page
+    assert "The model has seen none of the 9 outputs." in page
+    assert "2 new outputs answer items whose other outputs it learnt from, or ones that it reads alike." in page
+    assert "1 new output comes from a system that it learnt from (Echo, Parrot, Quill): those" in page
     # A model and predictions of before there was a choice of folds.
     model = TrainedModel.objects.get()
     earlier = {name: value for name, value in model.options.items() if name != "folds"}
