@@ -31,7 +31,7 @@ from metrics.scoring.qe.vocabulary import Vocabulary
 
 # Of the paper's data: outputs, words that are not placeholders, and lengths as in its acts and outputs.
 OUTPUTS, WORDS, SLOTS = 2460, 280, ("name", "area", "near", "food", "price_range", "kids_allowed", "phone", "type")
-PAPER = QualityOptions()
+PAPER = QualityOptions(folds="texts")
 PASSES = PAPER.passes
 REPEATS = 5
 
