@@ -31,7 +31,7 @@ from metrics.scoring.qe.vocabulary import Vocabulary
 
 # Of the paper's data: outputs, words that are not placeholders, and lengths as in its acts and outputs.
 OUTPUTS, WORDS, SLOTS = 2460, 280, ("name", "area", "near", "food", "price_range", "kids_allowed", "phone", "type")
-PAPER = QualityOptions()
+PAPER = QualityOptions(folds="texts")
 PASSES = PAPER.passes
 REPEATS = 5
 
@@ -52,7 +52,7 @@ def made_outputs() -> list[Instance]:
 
 
 def learner_of(instances: list[Instance], options: QualityOptions, kind: type[Learner] = Learner) -> Learner:
-    split = fold_splits(instances, 5)[0]
+    split = fold_splits(instances, options, 5)[0]
     scale = RatingScale.of(ratings_of(instances))
     data = training_data([instances[at] for at in split.training], options, scale)
     development = training_data([instances[at] for at in split.development], options, scale).rated

@@ -524,7 +524,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Ratings saved": "1 less the ratio of the variances; below 0 the regression costs more than the scores tell.",
     },
     "model-seen": {
-        "Outputs seen": "Different outputs with a text and source that it learnt from or was chosen by.",
+        "Outputs seen": "Different outputs that it reads as one that it learnt from or was chosen by.",
     },
     "models": {
         "Texts": "Different texts, or rated outputs, that the model was trained on.",

@@ -24,7 +24,7 @@ from metrics.scoring.qe.instances import Instance, instances_digest, ratings_of
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.parallel import run_ahead
 from metrics.scoring.qe.plans import WrittenText
-from metrics.scoring.qe.splits import CROSS_PLANS, FIELDS, Split, cross_split
+from metrics.scoring.qe.splits import CROSS_PLANS, FIELDS, Split, cross_split, kept_together
 from metrics.scoring.qe.steps import Progress, Step
 from metrics.scoring.qe.training import train
 
@@ -107,8 +107,8 @@ class Work:
 
     def splits(self) -> list[Split]:
         if self.cross:
-            return [cross_split(self.instances, *self.cross)]
-        return fold_splits(self.instances, self.folds)
+            return [cross_split(self.instances, kept_together(self.instances, self.options), *self.cross)]
+        return fold_splits(self.instances, self.options, self.folds)
 
     def predicted(
         self, options: QualityOptions, seeds: Sequence[int], progress: Progress | None, checkpoint: Path | None

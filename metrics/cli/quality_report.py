@@ -14,6 +14,7 @@ from annotation.core.numbers import finite_or_none
 from metrics.scoring.arrays import Floats
 from metrics.scoring.qe.coefficients import errors, pearson, spearman
 from metrics.scoring.qe.cross_validation import CrossValidated
+from metrics.scoring.qe.options import FOLDS
 from metrics.scoring.williams import williams_test
 
 MEASURES = ("pearson", "spearman", "mae", "rmse")
@@ -103,6 +104,8 @@ class QualityReport:
     settings: Mapping[str, Any]
     rows: Sequence[Row]
     tests: Sequence[Test]
+    folds: str
+    read_before: int
     curves: Sequence[Sequence[Mapping[str, Any]]]
 
     def as_json(self) -> str:
@@ -110,16 +113,18 @@ class QualityReport:
             **self.settings,
             "rows": [each.as_json() for each in self.rows],
             "tests": [each.as_json() for each in self.tests],
+            "read_before": self.read_before,
             "runs": self.curves,
         }
         return json.dumps(written, ensure_ascii=False, indent=1) + "\n"
 
     def as_markdown(self) -> str:
-        """Return the table, each mean with the spread over seeds, and the tests below it."""
+        """Return the table, each mean with the spread over seeds, what its folds kept together, and the tests."""
         lines = ["| | " + " | ".join(HEADINGS) + " |", "| --- |" + " ---: |" * len(HEADINGS)]
         lines += [f"| {row.name} | " + " | ".join(_cell(row, each) for each in MEASURES) + " |" for row in self.rows]
+        so = f" It was so for {self.read_before:,} of {self.rows[-1].n:,}." if self.read_before else ""
         tests = [_sentence(each) for each in self.tests]
-        return "\n".join([*lines, *([""] if tests else []), *tests]) + "\n"
+        return "\n".join([*lines, "", f"{FOLDS[self.folds]}{so}", *([""] if tests else []), *tests]) + "\n"
 
 
 def quality_report(
@@ -144,7 +149,7 @@ def quality_report(
         rows.append(Row.of("Ridge regression on n-grams", baseline.values, rated))
         tests += tests_against(rows[-1].name, result.values, baseline.values[0], rated)
     rows.append(Row.of(name, result.values, rated))
-    return QualityReport(settings, rows, tests, result.about)
+    return QualityReport(settings, rows, tests, settings["options"]["folds"], result.read_before, result.about)
 
 
 def _cell(row: Row, measure: str) -> str:

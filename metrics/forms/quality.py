@@ -17,6 +17,8 @@ CHOICES = {
     "ridge": "Ridge regression",
     "dialogue act": "Dialogue acts",
     "text": "Texts: messages and conversations",
+    "inputs": "Inputs: what the model reads alike",
+    "texts": "Texts: equal ones alone, as in the paper",
     "S1": "S1: rated outputs",
     "S2": "S2: and copies of them with errors",
     "S3": "S3: and references of the same items, with errors",
@@ -24,7 +26,7 @@ CHOICES = {
     "S5": "S5: and references of the items that are predicted, with errors",
     "S6": "S6: and all other references, with errors",
 }
-SHOWN_OPTIONS = ("estimator", "source", "delexicalise", "plan", "seed")
+SHOWN_OPTIONS = ("estimator", "source", "delexicalise", "folds", "plan", "seed")
 ACTS, TEXT = "dialogue act", "text"
 
 
@@ -50,7 +52,9 @@ class RatingTrainingForm(OptionsForm):
         required=False,
         initial=True,
         help_text="Five models, each trained without a fifth of the outputs. Their predictions become scores, so that "
-        "a study on these items is honest.",
+        "a study on these items is honest. One seed is used. For five and their spread, and for tests on another "
+        "domain or system (C1 to C3), use the command <code>python -m metrics qe</code>: it has the options "
+        "<code>--seeds</code> and <code>--cross</code>.",
     )
     field_order = ("name", "campaigns", "criteria", "statistic", "cross_validate")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from metrics.models import ScoreRun, TrainedModel
+from metrics.scoring.qe.options import FOLDS, TEXTS
 from metrics.selectors.models import models_of_run
 
 WHOLE = "whole"  # the learning curve of a model itself; the others are of a cross-validation's folds
@@ -20,6 +21,11 @@ class CrossValidated:
     model: TrainedModel | None
     folds: int
     seed: int
+    together: str  # what folds keep together: of metrics.scoring.qe.options.FOLDS
+
+    @property
+    def together_words(self) -> str:
+        return FOLDS[self.together]
 
 
 def cross_validation_of(run: ScoreRun) -> CrossValidated | None:
@@ -29,7 +35,7 @@ def cross_validation_of(run: ScoreRun) -> CrossValidated | None:
         return None
     slug, _, version = facts["model"].rpartition("/v")
     models = TrainedModel.objects.filter(project=run.project_id, slug=slug, version=version).defer("content")
-    return CrossValidated(facts["model"], models.first(), facts["folds"], facts["seed"])
+    return CrossValidated(facts["model"], models.first(), facts["folds"], facts["seed"], facts.get("together", TEXTS))
 
 
 def predictions_of(model: TrainedModel) -> QuerySet[ScoreRun]:
@@ -40,11 +46,7 @@ def predictions_of(model: TrainedModel) -> QuerySet[ScoreRun]:
 
 
 def trained_systems(run: ScoreRun) -> list[str]:
-    """Return the systems of a run that its quality estimator learnt from, by name."""
-    learnt = {
-        (model.dataset_id, name)
-        for _, model in models_of_run(run)
-        if model is not None
-        for name in model.report.get("systems", ())
-    }
-    return sorted(system.name for system in run.systems.all() if (run.dataset_id, system.name) in learnt)
+    """Return the systems of a run that its quality estimator learnt from, by name, in whichever data set."""
+    models = [model for _, model in models_of_run(run) if model is not None]
+    learnt = {name for model in models for name in model.report.get("systems", ())}
+    return sorted(system.name for system in run.systems.all() if system.name in learnt)

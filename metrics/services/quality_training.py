@@ -38,6 +38,7 @@ from metrics.services.scoring import model_store
 WITH_REFERENCES = ("S3", "S4", "S5", "S6")
 NETWORK = "network"
 
+_FACTS = ("folds", "together", "seed")  # of a cross-validation, in the report of its score run
 _CHECKPOINT = ".checkpoint-"  # begins the names of folders
 CHECKPOINT_DAYS = 7  # after a failed or cancelled training, which can be started again
 
@@ -96,7 +97,7 @@ def _dataset(project: Project, campaigns: Sequence[Campaign]) -> Dataset:
 
 def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
     """Train, and cross-validate if it was requested; go on from the checkpoint of a worker that died."""
-    options = QualityOptions(**model.options)
+    options = QualityOptions.stored(model.options)
     if options.estimator == NETWORK and (reason := unavailable()):
         raise MetricsError(f"A network cannot be trained on this worker. {reason}")
     claim.progress(0, 0, "Reading ratings")
@@ -138,7 +139,10 @@ def train_on_ratings(model: TrainedModel, claim: Claim) -> Made:
     except ValueError as error:
         raise MetricsError(f"{error}.") from error
     estimator: QualityEstimator = model_store().load(QualityEstimator.kind, f"sha256:{fields['digest']}")
-    fields["report"] |= {"overlap": seen_by_dataset(estimator, model.project), "curves": curves.as_json()}
+    fields["report"] |= {
+        "overlap": seen_by_dataset(estimator, model.project, rated.systems),
+        "curves": curves.as_json(),
+    }
     fields["training_hash"] = training_hash
     if validated is None:
         return Made(fields)
@@ -192,6 +196,8 @@ def _agreement(validated: CrossValidated, rated: RatedOutputs, options: QualityO
     constant_mae, constant_rmse = errors(validated.constant, ratings)
     return {
         "folds": FOLDS,
+        "together": options.folds,
+        "read_before": validated.read_before,
         "seed": options.seed,
         "outputs": len(rated.instances),
         "pearson": finite_or_none(pearson(predicted, ratings)),
@@ -212,7 +218,7 @@ def _store(
         model=model,
         predictions=by_response,
         scale=(rated.low, rated.high),
-        facts={"model": f"{model.slug}/v{model.version}", "folds": FOLDS, "seed": agreement["seed"]},
+        facts={"model": f"{model.slug}/v{model.version}"} | {name: agreement[name] for name in _FACTS},
     )
     return {} if run is None else {"cross_validation": agreement | {"run": run.number}}
 

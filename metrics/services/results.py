@@ -25,8 +25,9 @@ from metrics.scoring.resampling import (
 )
 from metrics.selectors.arrays import iter_shards, shards_of
 from metrics.selectors.comparisons import compares_shared_segments, shared_segments
+from metrics.selectors.predictions import trained_systems
 from metrics.selectors.runs import is_higher_better, ordered_systems, run_metric
-from metrics.selectors.seen import seen_of_systems
+from metrics.selectors.seen import known_of_systems
 from metrics.services.scoring import little_endian, model_store, system_score_fields
 
 FloatArray = npt.NDArray[np.float64]
@@ -97,8 +98,10 @@ def run_result(run: ScoreRun, progress: Step = noop) -> RunResult:
 def _seen(run: ScoreRun, systems: list[System]) -> dict[str, Any]:
     """Return how many of the outputs the run's model was trained on, for a report; empty for other metrics."""
     metric = run_metric(run)
-    seen = None if metric is None else seen_of_systems(metric, systems, model_store())
-    return {} if seen is None else {"seen": seen._asdict()}
+    if metric is None:
+        return {}
+    known = known_of_systems(metric, systems, model_store(), learnt_from=trained_systems(run))
+    return {} if known is None else {"seen": known._asdict()}
 
 
 def _standings(

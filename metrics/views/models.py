@@ -25,6 +25,7 @@ from metrics.forms.models import CorpusTrainingForm, DatasetTrainingForm, ModelF
 from metrics.forms.quality import RatingTrainingForm
 from metrics.models import TrainedModel
 from metrics.scoring.models.kinds import KINDS, RATED, Kind
+from metrics.scoring.qe.options import FOLDS, QualityOptions
 from metrics.selectors import models as selectors
 from metrics.selectors.predictions import WHOLE
 from metrics.selectors.training_ratings import rated_datasets
@@ -190,16 +191,14 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
         "kind_title": capfirst(kind.label),
         "source": source_label(model),
         "texts": texts_label(model),
-        "options": [
-            (option.label, _yes_or_no(model.options[option.name]))
-            for option in kind.parameters
-            if option.name in model.options
-        ],
+        "options": _shown_options(model, kind),
         "facts": model.report.get("model", {}),
         "may_retry": may_manage(project) and model.state in (JobState.FAILED, JobState.CANCELLED),
         "here": model.source.get("here", False),
         "learns_from_ratings": model.kind in RATED,
     }
+    if model.kind in RATED:
+        context["together_words"] = FOLDS[QualityOptions.stored(model.options).folds]
     if model.state == JobState.DONE:
         runs = selectors.runs_using(model)
         overlap = selectors.overlap_rows(project, model.report)
@@ -209,6 +208,7 @@ def model_detail(request: MemberRequest, model: TrainedModel) -> HttpResponse:
             "overlap": overlap,
             "kept_apart": model.source.get("keep_apart", False),
             "has_unseen": any(row["outputs"] < row["outputs_of"] for row in overlap),
+            "new": {name: sum(row.get(name, 0) for row in overlap) for name in ("same_source", "same_system")},
             "shares": any(row["shared"] for row in overlap) and not model.source.get("keep_apart", False),
             "spectrum": charts_models.spectrum_summary(model.report.get("model", {})),
         }
@@ -220,6 +220,16 @@ def learning_context(model: TrainedModel) -> dict[str, Any] | None:
     curves = model.report.get("curves", {})
     best = charts_quality.best_pass(curves)
     return None if best is None else {"best": best, "folds": len(curves) - 1, "n": curves[WHOLE][-1]["number"]}
+
+
+def _shown_options(model: TrainedModel, kind: Kind) -> list[tuple[str, object]]:
+    """Return label and value of the options that the training read."""
+    read = QualityOptions.stored(model.options).read if model.kind in RATED else model.options
+    return [
+        (option.label, _yes_or_no(model.options[option.name]))
+        for option in kind.parameters
+        if option.name in model.options and option.name in read
+    ]
 
 
 def _yes_or_no(value: object) -> object:

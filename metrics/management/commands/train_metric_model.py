@@ -173,7 +173,7 @@ def agreement_line(validated: dict[str, Any]) -> str:
     """Return how cross-validated predictions agree with the ratings."""
     pearson = "undefined" if validated["pearson"] is None else f"{validated['pearson']:.3f}"
     run = f", run {validated['run']}" if "run" in validated else ""
-    return f"  Cross-validated: r {pearson}, {validated['mae']:.3f} points off{run}"
+    return f"  Cross-validated, folds by {validated['together']}: r {pearson}, {validated['mae']:.3f} points off{run}"
 
 
 def report_lines(report: dict[str, Any]) -> list[tuple[str, int]]:

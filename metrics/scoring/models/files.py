@@ -70,8 +70,8 @@ class Content:
             np.save(path / f"{name}.npy", np.asarray(array, order="C"), allow_pickle=False)
 
     @classmethod
-    def load(cls, path: Path, kind: str, layout: int) -> Content:
-        """Read a folder; arrays stay on disk until they are read.
+    def load(cls, path: Path, kind: str, *layouts: int) -> Content:
+        """Read a folder of one of these layouts; arrays stay on disk until they are read.
 
         Raises
         ------
@@ -83,9 +83,10 @@ class Content:
             raise ValueError(f"model: found no {_HEADER} in {path}; accepted: the folder of a {kind} model")
         header = json.loads((path / _HEADER).read_bytes())
         stored_kind, stored_layout = header.pop("kind", None), header.get("layout")
-        if (stored_kind, stored_layout) != (kind, layout):
+        if stored_kind != kind or stored_layout not in layouts:
+            accepted = " or ".join(map(repr, layouts))
             raise ValueError(
-                f"model: found kind {stored_kind!r}, layout {stored_layout!r}; accepted: {kind!r}, {layout!r}"
+                f"model: found kind {stored_kind!r}, layout {stored_layout!r}; accepted: {kind!r}, {accepted}"
             )
         words = (path / _WORDS).read_bytes().decode().split("\n")
         arrays = {file.stem: _opened(file) for file in sorted(path.glob("*.npy"))}

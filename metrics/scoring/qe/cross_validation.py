@@ -14,9 +14,9 @@ from metrics.scoring import VERSION
 from metrics.scoring.arrays import Floats, Ints
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.instances import Instance, instances_digest, ratings_of
-from metrics.scoring.qe.options import QualityOptions
+from metrics.scoring.qe.options import INPUTS, QualityOptions
 from metrics.scoring.qe.plans import WrittenText
-from metrics.scoring.qe.splits import Split, cross_split, fold_numbers, fold_split
+from metrics.scoring.qe.splits import Split, cross_split, fold_numbers, fold_split, kept_together
 from metrics.scoring.qe.steps import Progress, Step
 from metrics.scoring.qe.training import options_text, train
 
@@ -41,6 +41,8 @@ class CrossValidated:
     seeds : (k,) int
     about : k lists of dicts, one for each fold
         What `QualityEstimator.about` says of each model.
+    read_before : int
+        How many tested instances read as one that the fold's models learnt from: none if folds keep inputs together.
     """
 
     values: Floats
@@ -49,6 +51,7 @@ class CrossValidated:
     fold: Ints
     seeds: tuple[int, ...]
     about: Sequence[Sequence[dict[str, Any]]]
+    read_before: int
 
 
 def cross_validated(
@@ -83,7 +86,7 @@ def cross_validated(
     processes : {1, 2}
         Of each training, as `train` takes it.
     """
-    splits = fold_splits(instances, folds, fold_seed)
+    splits = fold_splits(instances, options, folds, fold_seed)
     return _predicted(instances, options, splits, seeds, written, progress, checkpoint, processes)
 
 
@@ -104,7 +107,7 @@ def cross_tested(
 
     What is not tested is NaN, in fold -1.
     """
-    splits = [cross_split(instances, plan, field, value)]
+    splits = [cross_split(instances, kept_together(instances, options), plan, field, value)]
     return _predicted(instances, options, splits, seeds, written, progress, checkpoint, processes)
 
 
@@ -134,12 +137,17 @@ def _predicted(
             values[seed_index, split.tested], raw[seed_index, split.tested] = run.values, run.raw
             of_seed.append({"seed": seed, "fold": fold, **run.about})
         about.append(of_seed)
-    return CrossValidated(values, raw, constant, numbers, tuple(seeds), about)
+    return CrossValidated(values, raw, constant, numbers, tuple(seeds), about, _read_before(instances, options, splits))
 
 
-def fold_splits(instances: Sequence[Instance], folds: int, fold_seed: int = 0) -> list[Split]:
+def _read_before(instances: Sequence[Instance], options: QualityOptions, splits: Sequence[Split]) -> int:
+    groups = kept_together(instances, replace(options, folds=INPUTS))
+    return sum(int(np.isin(groups[split.tested], groups[split.training]).sum()) for split in splits)
+
+
+def fold_splits(instances: Sequence[Instance], options: QualityOptions, folds: int, fold_seed: int = 0) -> list[Split]:
     """Return the split of each fold."""
-    numbers = fold_numbers(instances, folds, fold_seed)
+    numbers = fold_numbers(kept_together(instances, options), folds, fold_seed)
     return [fold_split(numbers, fold) for fold in range(folds)]
 
 

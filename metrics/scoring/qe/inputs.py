@@ -25,6 +25,18 @@ class Example:
     errors: int = 0
 
 
+def read_pairs(
+    sources: Sequence[str], outputs: Sequence[str], options: QualityOptions
+) -> list[tuple[Words, Words] | None]:
+    """Return `encoded_pairs`, None for a source that cannot be read."""
+    try:
+        return list(encoded_pairs(sources, outputs, options))
+    except ValueError:
+        if len(sources) == 1:
+            return [None]
+    return [read_pairs([source], [output], options)[0] for source, output in zip(sources, outputs, strict=True)]
+
+
 def encoded_pairs(sources: Sequence[str], outputs: Sequence[str], options: QualityOptions) -> list[tuple[Words, Words]]:
     """Return the tokens of each source and its output, lowercased; of long texts the end of the source is kept.
 

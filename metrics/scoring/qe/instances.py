@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -53,16 +54,15 @@ def ratings_of(instances: Sequence[Instance]) -> Floats:
     return ratings
 
 
-def group_indices(instances: Sequence[Instance]) -> Ints:
-    """Return a number (n,) for each distinct pair of source and output, from 0 in the order of their appearance.
+def group_indices(pairs: Iterable[Hashable]) -> Ints:
+    """Return a number (n,) for each distinct pair, from 0 in the order of their appearance.
 
     Examples
     --------
-    >>> group_indices([Instance("a", "x"), Instance("a", "y"), Instance("a", "x")]).tolist()
+    >>> group_indices([("a", "x"), ("a", "y"), ("a", "x")]).tolist()
     [0, 1, 0]
     """
-    numbers: dict[tuple[str, str], int] = {}
-    pairs = ((each.source, each.output) for each in instances)
+    numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs], dtype=np.int64)
 
 
@@ -73,6 +73,11 @@ def pair_key(source: str, output: str) -> bytes:
         utf8 = encoded(" ".join(text.casefold().split()))
         total.update(len(utf8).to_bytes(8, "little") + utf8)
     return total.digest()[:8]
+
+
+def input_key(*parts: Sequence[str]) -> bytes:
+    """Return a key of what a model reads: the tokens of a source, or of a source and an output."""
+    return sha256(json.dumps(parts).encode()).digest()[:8]
 
 
 def instances_digest(instances: Sequence[Instance]) -> str:

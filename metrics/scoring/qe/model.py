@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,15 +15,16 @@ from metrics.scoring.arrays import Bools, Floats
 from metrics.scoring.models.files import Content
 from metrics.scoring.qe import forward
 from metrics.scoring.qe.features import features
-from metrics.scoring.qe.inputs import encoded_pairs
-from metrics.scoring.qe.instances import Instance, pair_key
+from metrics.scoring.qe.inputs import encoded_pairs, read_pairs
+from metrics.scoring.qe.instances import Instance, input_key, pair_key
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.scale import RatingScale
 from metrics.scoring.qe.vocabulary import Vocabulary
 from metrics.scoring.texts import as_string
 
-_LAYOUT = 1
-_SEEN = "seen"
+_LAYOUT = 2
+_BY_TEXTS = 1  # an earlier layout: keys of texts, none of sources, no choice of folds
+_SEEN, _SOURCES = "seen", "seen_sources"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +41,13 @@ class QualityEstimator:
     arrays : mapping of str to array
         Weights.
     seen : (m,) uint64
-        Sorted keys of the sources and outputs that it learnt from or was chosen by.
+        Sorted keys of the inputs that it learnt from or was chosen by.
+    seen_sources : (k,) uint64
+        Sorted keys of their sources.
     about : mapping
         Plain values: how many instances, which pass was the best, its coefficients.
+    layout : int
+        Of its files.
     """
 
     kind: ClassVar[str] = "quality"
@@ -52,7 +57,9 @@ class QualityEstimator:
     vocabulary: Vocabulary
     arrays: Mapping[str, NDArray[Any]]
     seen: NDArray[np.uint64]
+    seen_sources: NDArray[np.uint64]
     about: Mapping[str, Any] = field(default_factory=dict)
+    layout: int = _LAYOUT
 
     def predict(self, sources: Sequence[str], outputs: Sequence[str], *, rounded: bool = True) -> Floats:
         """Return the predicted ratings (n,).
@@ -84,9 +91,32 @@ class QualityEstimator:
         return self.scale.rounded(raw) if rounded else raw
 
     def has_seen(self, sources: Sequence[str], outputs: Sequence[str]) -> Bools:
-        """Return whether the model learnt from, or was chosen by, each output (n,) of this very source."""
-        keys = _keys(zip(map(as_string, sources), map(as_string, outputs), strict=True))
-        return np.isin(keys, np.asarray(self.seen))
+        """Return whether the model learnt from, or was chosen by, an input that reads as each output (n,) and source.
+
+        Slots stand in place of values unless it reads these, so other values are the same input.
+        """
+        read = list(map(as_string, sources)), list(map(as_string, outputs))
+        if self.layout == _BY_TEXTS:
+            return np.isin(_keys(pair_key(*pair) for pair in zip(*read, strict=True)), self.seen)
+        return self._are_in(self.seen, [pair and input_key(*pair) for pair in read_pairs(*read, self.options)])
+
+    def has_seen_sources(self, sources: Sequence[str]) -> Bools:
+        """Return whether the model learnt from, or was chosen by, an output of what reads as each source (n,).
+
+        A model of the earlier layout does not know its sources: False.
+        """
+        distinct = list(dict.fromkeys(map(as_string, sources)))
+        pairs = read_pairs(distinct, [""] * len(distinct), self.options)
+        known = self._are_in(self.seen_sources, [pair and input_key(pair[0]) for pair in pairs])
+        by_source = dict(zip(distinct, known.tolist(), strict=True))
+        return np.array([by_source[as_string(source)] for source in sources], dtype=np.bool_)
+
+    @staticmethod
+    def _are_in(seen: NDArray[np.uint64], keys: Sequence[bytes | None]) -> Bools:
+        """Return whether each key is among those seen; None is not."""
+        readable = np.array([key is not None for key in keys], dtype=np.bool_)
+        readable[readable] = np.isin(_keys(key for key in keys if key is not None), seen)
+        return readable
 
     @cached_property
     def digest(self) -> str:
@@ -118,34 +148,42 @@ class QualityEstimator:
         ValueError
             It is none.
         """
-        content = Content.load(path, cls.kind, _LAYOUT)
+        content = Content.load(path, cls.kind, _LAYOUT, _BY_TEXTS)
         header = content.header
         arrays = {name: np.array(array) for name, array in content.arrays.items()}
+        layout = header["layout"]
         seen = np.array(content.array(_SEEN))
-        arrays.pop(_SEEN)
+        sources = np.array([], dtype=np.uint64) if layout == _BY_TEXTS else np.array(content.array(_SOURCES))
+        for name in (_SEEN, _SOURCES):
+            arrays.pop(name, None)
         n_sources, n_outputs = header["n_source_words"], header["n_output_words"]
         words = content.words[: n_sources + n_outputs]
-        options = QualityOptions(**header["options"])
+        options = QualityOptions.stored(header["options"])
         vocabulary = Vocabulary(words[:n_sources], words[n_sources:])
-        return cls(options, RatingScale(**header["scale"]), vocabulary, arrays, seen, header["about"])
+        scale = RatingScale(**header["scale"])
+        return cls(options, scale, vocabulary, arrays, seen, sources, header["about"], layout)
 
     def _content(self) -> Content:
+        options, keys = self.options.as_dict(), {_SEEN: self.seen, _SOURCES: self.seen_sources}
+        if self.layout == _BY_TEXTS:  # as it was written: its hash names it
+            del options["folds"], keys[_SOURCES]
         header = {
-            "layout": _LAYOUT,
-            "options": self.options.as_dict(),
+            "layout": self.layout,
+            "options": options,
             "scale": {"low": self.scale.low, "high": self.scale.high, "step": self.scale.step},
             "n_source_words": len(self.vocabulary.sources),
             "n_output_words": len(self.vocabulary.outputs),
             "about": dict(self.about),
         }
         words = [*self.vocabulary.sources, *self.vocabulary.outputs]
-        return Content(self.kind, header, words, {**self.arrays, _SEEN: self.seen})
+        return Content(self.kind, header, words, {**self.arrays, **keys})
 
 
-def seen_keys(instances: Sequence[Instance]) -> NDArray[np.uint64]:
-    """Return sorted keys of sources and outputs."""
-    return np.unique(_keys((each.source, each.output) for each in instances))
+def seen_keys(instances: Sequence[Instance], options: QualityOptions) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return sorted keys of the inputs, and of their sources."""
+    pairs = encoded_pairs([each.source for each in instances], [each.output for each in instances], options)
+    return np.unique(_keys(input_key(*pair) for pair in pairs)), np.unique(_keys(input_key(read) for read, _ in pairs))
 
 
-def _keys(pairs: Any) -> NDArray[np.uint64]:
-    return np.frombuffer(b"".join(pair_key(*pair) for pair in pairs), dtype="<u8").astype(np.uint64)
+def _keys(keys: Iterable[bytes]) -> NDArray[np.uint64]:
+    return np.frombuffer(b"".join(keys), dtype="<u8").astype(np.uint64)

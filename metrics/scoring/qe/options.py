@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from metrics.scoring.models.options import Options
 from metrics.scoring.parameters import choice, flag, real, whole
@@ -14,6 +16,32 @@ CELLS = ("gru", "lstm")
 ENCODERS = ("separate", "shared")
 PRECISIONS = ("float32", "bfloat16")
 COMBINATIONS = ("joined", "apart")
+
+# What folds and development parts keep together, and what follows for predictions.
+INPUTS, TEXTS = "inputs", "texts"
+FOLDS = {
+    INPUTS: "No output was predicted by a model that had learnt from one that it reads alike.",
+    TEXTS: "As in the paper, only equal texts stayed together: a model may have learnt from an output that it reads "
+    "exactly like the one that it predicts, such as the same sentence with other values in its slots.",
+}
+
+# Ridge regression reads none of these.
+OF_NETWORKS = (
+    "cell",
+    "layers",
+    "encoders",
+    "combination",
+    "embedding",
+    "tanh_layers",
+    "dropout",
+    "learning_rate",
+    "batch",
+    "passes",
+    "synthetic_passes",
+    "precision",
+    "patience",
+    "rank_weight",
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +82,14 @@ class QualityOptions(Options):
         label="Training data",
         key="plan",
         hint="S1: rated outputs alone. S2: with synthetic errors. S3 to S6: also references, with synthetic errors.",
+    )
+    folds: str = choice(
+        INPUTS,
+        tuple(FOLDS),
+        label="Folds keep together",
+        key="folds",
+        hint="A model reads slots in place of values. If equal texts alone are together, as in the paper, outputs that "
+        "differ by their values only are learnt from and tested on as the same input.",
     )
     errors: int = whole(
         4, low=1, high=10, label="Most errors in an output", key="errors", hint="One copy for each number of errors."
@@ -128,3 +164,14 @@ class QualityOptions(Options):
         super().__post_init__()
         if self.low is not None and self.high is not None and not self.low < self.high:
             raise ValueError(f"high: found {self.high:g}; accepted: a number above low, {self.low:g}")
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """Return the names of the options that the estimator reads, in their order."""
+        unread = () if self.estimator == "network" else OF_NETWORKS
+        return tuple(name for name in self.as_dict() if name not in unread)
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any]) -> Self:
+        """Return options as a training stored them; those from before there was a choice of folds kept texts."""
+        return cls(**{"folds": TEXTS} | dict(values))

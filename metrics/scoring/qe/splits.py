@@ -1,6 +1,6 @@
 """Which instances a model learns from, which choose its best pass, and which it is tested on.
 
-Instances with the same source and output are never divided.
+What the option ``folds`` keeps together is never divided: instances that the model reads alike, or equal texts.
 
 References
 ----------
@@ -16,7 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from metrics.scoring.arrays import Bools, Ints
+from metrics.scoring.qe.inputs import encoded_pairs
 from metrics.scoring.qe.instances import Instance, group_indices
+from metrics.scoring.qe.options import TEXTS, QualityOptions
 from metrics.scoring.texts import check_choice, check_whole
 
 FIELDS = ("domain", "system")
@@ -32,16 +34,30 @@ class Split:
     tested: Ints
 
 
-def fold_numbers(instances: Sequence[Instance], folds: int, seed: int) -> Ints:
-    """Return the fold (n,) of each instance, from 0; folds are about equally large.
+def kept_together(instances: Sequence[Instance], options: QualityOptions) -> Ints:
+    """Return the group (n,) of each instance, from 0; a group is never divided.
+
+    Examples
+    --------
+    >>> cats = [Instance("inform(food=Thai)", "It is Thai."), Instance("inform(food=French)", "It is French.")]
+    >>> [kept_together(cats, QualityOptions(folds=folds)).tolist() for folds in ("inputs", "texts")]
+    [[0, 0], [0, 1]]
+    """
+    sources, outputs = [each.source for each in instances], [each.output for each in instances]
+    if options.folds == TEXTS:
+        return group_indices(zip(sources, outputs, strict=True))
+    return group_indices(encoded_pairs(sources, outputs, options))
+
+
+def fold_numbers(groups: Ints, folds: int, seed: int) -> Ints:
+    """Return the fold (n,) of each instance, from 0; folds are about equally large, groups are not divided.
 
     Raises
     ------
     ValueError
-        Fewer than three folds, or fewer distinct pairs of source and output than folds.
+        Fewer than three folds, or fewer groups than folds.
     """
     check_whole("folds", folds, 3, 1000)
-    groups = group_indices(instances)
     n_groups = int(groups.max()) + 1 if groups.size else 0
     if n_groups < folds:
         raise ValueError(f"instances: found {n_groups} distinct; accepted: {folds} or more, one for each fold")
@@ -55,15 +71,14 @@ def fold_split(numbers: Ints, fold: int) -> Split:
     return Split(np.flatnonzero(is_training), np.flatnonzero(numbers == development), np.flatnonzero(numbers == fold))
 
 
-def development_split(instances: Sequence[Instance], share: float, seed: int) -> Split:
+def development_split(groups: Ints, share: float, seed: int) -> Split:
     """Return the split of a model that is tested on nothing; ``share`` of the instances are for development.
 
     Raises
     ------
     ValueError
-        Fewer than two distinct pairs of source and output.
+        Fewer than two groups.
     """
-    groups = group_indices(instances)
     if groups.size == 0 or groups.max() == 0:
         raise ValueError("instances: found fewer than 2 distinct; accepted: one to learn from, one to choose by")
     is_development = _taken(groups, max(1, round(share * len(groups))), np.random.default_rng([seed, 1]))
@@ -72,7 +87,7 @@ def development_split(instances: Sequence[Instance], share: float, seed: int) ->
 
 
 def cross_split(
-    instances: Sequence[Instance], plan: str, field: str, value: str, *, taken: int = 200, seed: int = 0
+    instances: Sequence[Instance], groups: Ints, plan: str, field: str, value: str, *, taken: int = 200, seed: int = 0
 ) -> Split:
     """Return a split that tests on one domain or on one system.
 
@@ -82,6 +97,8 @@ def cross_split(
 
     Parameters
     ----------
+    groups : (n,) int
+        Of the instances; see `kept_together`.
     plan : {"C1", "C2", "C3"}
     field : {"domain", "system"}
     value : str
@@ -101,10 +118,9 @@ def cross_split(
             f"than {taken:,}, and others"
         )
     rng = np.random.default_rng([seed, 2])
-    groups = group_indices(instances)
     aside = _within(groups, is_inside, taken, rng)
     chosen = _within(groups, aside, taken // 2, rng)
-    # A pair that occurs inside and outside is tested inside, so it is not learnt from outside.
+    # A group that occurs inside and outside is tested inside, so it is not learnt from outside.
     outside = ~is_inside & ~np.isin(groups, groups[is_inside])
     outside_development = _within(groups, outside, round(outside.sum() / 4), rng)
     training, development = {

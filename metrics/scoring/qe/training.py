@@ -22,7 +22,7 @@ from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.plans import WrittenText, training_data
 from metrics.scoring.qe.ridge_training import best_ridge
 from metrics.scoring.qe.scale import RatingScale
-from metrics.scoring.qe.splits import Split, development_split
+from metrics.scoring.qe.splits import Split, development_split, kept_together
 from metrics.scoring.qe.steps import Progress, Step
 from metrics.scoring.qe.vocabulary import Vocabulary
 
@@ -61,7 +61,7 @@ def train(
         Instances, options or sources that nothing can be learnt from: which, what is accepted.
     """
     ratings = ratings_of(instances)
-    split = split or development_split(instances, options.development, options.seed)
+    split = split or development_split(kept_together(instances, options), options.development, options.seed)
     training = [instances[at] for at in split.training]
     development = [instances[at] for at in split.development]
     known = ratings[[*split.training, *split.development]]
@@ -69,19 +69,19 @@ def train(
     tested = [instances[at] for at in split.tested]
     data = training_data(training, options, scale, tested=tested, written=written)
     encoded = training_data(development, _plain(options), scale).rated
-    seen = seen_keys([*training, *development])
+    seen, sources = seen_keys([*training, *development], options)
     about: dict[str, Any] = {"training": len(training), "development": len(development), "code": VERSION}
     if options.estimator == "ridge":
         arrays, found = best_ridge(data, encoded)
         if progress is not None:
             progress(Step(1, 1, seed=options.seed))
-        return QualityEstimator(options, scale, Vocabulary([], []), arrays, seen, about | found)
+        return QualityEstimator(options, scale, Vocabulary([], []), arrays, seen, sources, about | found)
     vocabulary = Vocabulary.of(data.all, shared=options.encoders == "shared")
     identity = _identity(training, development, options, data.all)
     arrays, found = learnt(
         data, encoded, vocabulary, options, identity, progress=progress, checkpoint=checkpoint, processes=processes
     )
-    return QualityEstimator(options, scale, vocabulary, arrays, seen, about | found)
+    return QualityEstimator(options, scale, vocabulary, arrays, seen, sources, about | found)
 
 
 def _plain(options: QualityOptions) -> QualityOptions:
@@ -90,8 +90,8 @@ def _plain(options: QualityOptions) -> QualityOptions:
 
 
 def options_text(options: QualityOptions) -> str:
-    """Return the options that differ from the defaults, as JSON."""
-    usual = QualityOptions().as_dict()
+    """Return the options that differ from the defaults, as JSON; not the folds, since the split is known beside it."""
+    usual = QualityOptions(folds=options.folds).as_dict()
     return json.dumps(
         {name: value for name, value in options.as_dict().items() if value != usual[name]}, sort_keys=True
     )

@@ -132,6 +132,6 @@ def test_it_learns_from_a_campaigns_ratings_and_says_how_well_it_predicts(world:
     assert model.source["criteria"] == ["relevance"]
     assert f"{model.report['rated_outputs']}  Rated outputs" in text
     assert "WARNING: Outputs here that it has seen" in text
-    assert f"Cross-validated: r {model.report['cross_validation']['pearson']:.3f}" in text
+    assert f"Cross-validated, folds by inputs: r {model.report['cross_validation']['pearson']:.3f}" in text
     with pytest.raises(CommandError, match="--campaign: found 'Nothing'; accepted: "):
         run(*kind, "--campaign", "Nothing")

@@ -24,6 +24,7 @@ from metrics.selectors.arrays import run_arrays
 from metrics.selectors.models import folder_of
 from metrics.selectors.predictions import cross_validation_of, predictions_of
 from metrics.selectors.runs import run_metric
+from metrics.selectors.seen import known_outputs
 from metrics.selectors.training_ratings import RatedOutputs, rated_outputs
 from metrics.services import quality_training as services
 from metrics.services.learning_curves import LearningCurves
@@ -90,7 +91,14 @@ def test_a_model_says_what_it_learnt_from_and_which_outputs_it_has_seen(world: W
     outputs = {response.pk: response.text for response in world.responses.values()}
     assert row["outputs"] == sum(text in seen for text in outputs.values())
     assert row["outputs_of"] == len(outputs)
-    assert model_store().load(QualityEstimator.kind, model.reference).digest == model.digest
+    # All items have one text.
+    assert row["same_source"] == row["outputs_of"] - row["outputs"]
+    estimator = model_store().load(QualityEstimator.kind, model.reference)
+    random = ResponseSource.objects.filter(system=world.systems["Random"])
+    of_random = [text not in seen for pk, text in outputs.items() if random.filter(response=pk).exists()]
+    assert known_outputs(estimator, random, CREDITED).same_system == 0
+    assert known_outputs(estimator, random, ["Random"]).same_system == sum(of_random) > 0
+    assert estimator.digest == model.digest
     assert not ScoreRun.objects.exists()
     assert not services.checkpoint_folder(model).exists()
 
@@ -103,6 +111,8 @@ def test_cross_validated_predictions_become_scores_of_the_rated_outputs(world: W
     validation = cross_validation_of(run)
     assert validation is not None
     assert (validation.model, validation.folds, validation.seed) == (model, 5, 1)
+    assert validation.together == model.options["folds"] == "inputs"
+    assert model.report["cross_validation"]["read_before"] == 0
     assert model.report["cross_validation"]["run"] == run.number
     # The same call of the pure package, by itself.
     expected = cross_validated(rated.instances, QualityOptions(**RIDGE), folds=5, seeds=(1,))
@@ -137,7 +147,8 @@ def test_scores_of_outputs_that_it_was_trained_on_say_so(world: World) -> None:
     rated = {each.output for each in rated_of(world).instances}
     expected = sum(text in rated for text in scored.values())
     assert 0 < expected < len(scored)
-    assert run.report["seen"] == {"outputs": expected, "of": len(scored)}
+    new = {"same_source": len(scored) - expected, "same_system": 0}
+    assert run.report["seen"] == {"outputs": expected, "of": len(scored)} | new
 
 
 def test_the_same_training_is_copied_and_still_cross_validated(world: World) -> None:

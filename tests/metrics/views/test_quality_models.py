@@ -58,6 +58,9 @@ def test_a_manager_trains_one_on_a_campaigns_ratings(world: World, manager, as_u
     assert "On outputs that it has not seen, its ratings" in page
     assert "Trained on outputs that it can be asked to score." in page
     assert "median of relevance in Output ratings" in page
+    assert "No output was predicted by a model that had learnt from one that it reads alike." in page
+    assert "Replace values by slots" in page
+    assert "Dropout" not in page  # which ridge regression does not read
     validated = page_of(client, "run-detail", world, ScoreRun.objects.get().number)
     assert "5 models, each trained without a part of the rated outputs" in validated
     assert "Made elsewhere" not in validated
@@ -77,6 +80,20 @@ def test_a_run_over_outputs_that_its_model_has_seen_warns(world: World, viewer, 
 
     client = as_user(viewer)
     assert "Trained on these outputs." in page_of(client, "run-detail", world, run.number)
+    run.refresh_from_db()
+    new = {"outputs": 0, "of": 9, "same_source": 2, "same_system": 1}
+    ScoreRun.objects.filter(pk=run.pk).update(report=run.report | {"seen": new})
+    page = page_of(client, "run-detail", world, run.number)
+    assert "The model has seen none of the 9 outputs." in page
+    assert "2 new outputs answer items whose other outputs it learnt from, or ones that it reads alike." in page
+    assert "1 new output comes from a system that it learnt from (Echo, Parrot, Quill): those" in page
+    # A model and predictions of before there was a choice of folds.
+    model = TrainedModel.objects.get()
+    earlier = {name: value for name, value in model.options.items() if name != "folds"}
+    TrainedModel.objects.filter(pk=model.pk).update(
+        options=earlier, report=model.report | {"cross_validation": {"outputs": 9, "mae": 1.0, "constant_mae": 1.0}}
+    )
+    assert "As in the paper, only equal texts stayed together" in page_of(client, "model-detail", world, model.pk)
     page_of(client, "run-system-detail", world, run.number, world.systems["Echo"].pk)
     page_of(client, "run-segment", world, run.number, world.systems["Echo"].pk, world.items[3].pk)
 

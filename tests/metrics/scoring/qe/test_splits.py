@@ -1,68 +1,96 @@
-"""Folds, development parts and plans C1 to C3 keep equal pairs together."""
+"""Folds, development parts and plans C1 to C3 divide no group: what a model reads alike, or equal texts."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.scoring.qe.inputs import encoded_pairs
 from metrics.scoring.qe.instances import Instance
-from metrics.scoring.qe.splits import Split, cross_split, development_split, fold_numbers, fold_split
-from tests.metrics.scoring.qe.made import made_instances
+from metrics.scoring.qe.options import FOLDS, QualityOptions
+from metrics.scoring.qe.splits import (
+    Split,
+    cross_split,
+    development_split,
+    fold_numbers,
+    fold_split,
+    kept_together,
+)
+from tests.metrics.scoring.qe.made import AREAS, FOODS, made_instances
+
+PLACES = [(food, area) for food in FOODS for area in AREAS]
 
 
-def pairs_of(instances: list[Instance], indices: np.ndarray) -> set[tuple[str, str]]:
-    return {(instances[at].source, instances[at].output) for at in indices}
+def groups_of(instances: list[Instance]) -> np.ndarray:
+    return kept_together(instances, QualityOptions())
 
 
-def assert_apart(instances: list[Instance], split: Split) -> None:
-    parts = [pairs_of(instances, part) for part in (split.training, split.development, split.tested)]
+def assert_apart(pairs: list, split: Split) -> None:
+    parts = [{pairs[at] for at in part} for part in (split.training, split.development, split.tested)]
     assert not (parts[0] & parts[1])
     assert not (parts[0] & parts[2])
     assert not (parts[1] & parts[2])
 
 
-@given(st.lists(st.integers(0, 12), min_size=30, max_size=120), st.integers(0, 3))
-def test_no_identical_pair_is_in_two_folds(outputs: list[int], seed: int) -> None:
-    instances = [Instance("hello()", str(output), 1.0) for output in [*outputs, *range(5)]]
-    numbers = fold_numbers(instances, 5, seed)
+def read_pairs(instances: list[Instance]) -> list:
+    return encoded_pairs([each.source for each in instances], [each.output for each in instances], QualityOptions())
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(PLACES), st.integers(0, 12)), min_size=30, max_size=120),
+    st.integers(0, 3),
+    st.sampled_from(tuple(FOLDS)),
+)
+def test_nothing_identical_is_in_two_folds(drawn: list[tuple[tuple[str, str], int]], seed: int, folds: str) -> None:
+    """By inputs: not even the same words about another food in another area. By texts: no equal pair, as the paper."""
+    outputs = [*drawn, *((PLACES[0], number) for number in range(5))]
+    instances = [
+        Instance(f"inform(food={food},area={area})", f"{number} {food.title()} in {area}.", 1.0)
+        for (food, area), number in outputs
+    ]
+    texts = [(each.source, each.output) for each in instances]
+    numbers = fold_numbers(kept_together(instances, QualityOptions(folds=folds)), 5, seed)
     for fold in range(5):
         split = fold_split(numbers, fold)
-        assert_apart(instances, split)
+        assert_apart(texts, split)
+        if folds == "inputs":
+            assert_apart(read_pairs(instances), split)
         whole = np.sort(np.concatenate([split.training, split.development, split.tested]))
         assert whole.tolist() == list(range(len(instances)))
 
 
 def test_folds_are_equally_large_and_three_of_five_are_learnt_from() -> None:
-    instances = [Instance("hello()", str(number), 1.0) for number in range(100)]
-    numbers = fold_numbers(instances, 5, 0)
+    groups = np.arange(100)
+    numbers = fold_numbers(groups, 5, 0)
     assert np.bincount(numbers).tolist() == [20] * 5
     assert [len(part) for part in vars(fold_split(numbers, 3)).values()] == [60, 20, 20]
-    assert not np.array_equal(numbers, fold_numbers(instances, 5, 1))
+    assert not np.array_equal(numbers, fold_numbers(groups, 5, 1))
     with pytest.raises(ValueError, match="instances: found 4 distinct; accepted: 5 or more"):
-        fold_numbers(instances[:4] * 3, 5, 0)
+        fold_numbers(np.tile(groups[:4], 3), 5, 0)
 
 
 def test_a_share_is_set_aside_for_development() -> None:
     instances = made_instances(200)
-    split = development_split(instances, 0.25, 1)
-    assert_apart(instances, split)
-    assert 50 <= len(split.development) <= 60
+    split = development_split(groups_of(instances), 0.25, 1)
+    assert_apart(read_pairs(instances), split)
+    assert 50 <= len(split.development) < 80  # the last group that is taken may be large
     assert len(split.training) + len(split.development) == 200
     with pytest.raises(ValueError, match="fewer than 2 distinct"):
-        development_split(instances[:1] * 2, 0.25, 1)
+        development_split(np.zeros(2, dtype=int), 0.25, 1)
 
 
 @pytest.mark.parametrize("field", ["domain", "system"])
 def test_cross_plans_learn_from_what_they_say_and_test_on_the_same(field: str) -> None:
     # Outputs of their own, but for one that is inside and outside.
     instances = [
-        Instance(f"hello(n={number})", "hi", 1.0, (), f"d{number % 2}", f"s{number % 2}") for number in range(800)
+        Instance("hello()", f"hi {number}", 1.0, (), f"d{number % 2}", f"s{number % 2}") for number in range(800)
     ]
-    instances.append(Instance("hello(n=1)", "hi", 2.0, (), "d0", "s0"))
+    instances.append(Instance("hello()", "hi 1", 2.0, (), "d0", "s0"))
+    groups = groups_of(instances)
     inside = {at for at, each in enumerate(instances) if getattr(each, field).endswith("1")}
-    plans = {plan: cross_split(instances, plan, field, f"{field[0]}1") for plan in ("C1", "C2", "C3")}
+    plans = {plan: cross_split(instances, groups, plan, field, f"{field[0]}1") for plan in ("C1", "C2", "C3")}
     for split in plans.values():
-        assert_apart(instances, split)
+        assert_apart(read_pairs(instances), split)
         assert split.tested.tolist() == plans["C1"].tested.tolist()
         assert set(split.tested.tolist()) < inside
     assert [len(part) for part in vars(plans["C1"]).values()] == [100, 100, 200]
@@ -79,4 +107,4 @@ def test_cross_plans_learn_from_what_they_say_and_test_on_the_same(field: str) -
 
 def test_too_few_instances_inside_are_refused() -> None:
     with pytest.raises(ValueError, match="domain: found 30 of 60 instances with 'hotels'; accepted: more than 200"):
-        cross_split(made_instances(), "C1", "domain", "hotels")
+        cross_split(made_instances(), np.arange(60), "C1", "domain", "hotels")

@@ -1,5 +1,6 @@
 """Training: the same seed gives the same model, a stopped one goes on as if it had not been, the best pass is kept."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from metrics.scoring.models.store import ModelStore
 from metrics.scoring.qe import learning, network, pair
 from metrics.scoring.qe.checkpoints import read_checkpoint, write_checkpoint
 from metrics.scoring.qe.coefficients import pearson, spearman
-from metrics.scoring.qe.instances import Instance
+from metrics.scoring.qe.instances import Instance, pair_key
 from metrics.scoring.qe.model import QualityEstimator
 from metrics.scoring.qe.options import QualityOptions
 from metrics.scoring.qe.pair import PairedLearner
-from metrics.scoring.qe.splits import development_split
+from metrics.scoring.qe.splits import development_split, kept_together
 from metrics.scoring.qe.steps import Step
 from metrics.scoring.qe.training import train
 from tests.metrics.scoring.qe.made import made_instances
@@ -23,8 +24,11 @@ from tests.metrics.scoring.qe.made import made_instances
 INSTANCES = made_instances(80)
 SOURCES, OUTPUTS = [each.source for each in INSTANCES], [each.output for each in INSTANCES]
 RATINGS = np.array([each.rating for each in INSTANCES])
-SMALL = QualityOptions(embedding=8, batch=20, passes=6, synthetic_passes=2, learning_rate=0.01, dropout=0.2, plan="S2")
-RIDGE = QualityOptions(estimator="ridge")
+# By texts: what the made outputs are read as are a dozen inputs, too few to choose by.
+SMALL = QualityOptions(
+    embedding=8, batch=20, passes=6, synthetic_passes=2, learning_rate=0.01, dropout=0.2, plan="S2", folds="texts"
+)
+RIDGE = QualityOptions(estimator="ridge", folds="texts")
 
 
 def test_ridge_predicts_ratings_on_their_scale_and_knows_what_it_has_seen(tmp_path: Path) -> None:
@@ -35,15 +39,34 @@ def test_ridge_predicts_ratings_on_their_scale_and_knows_what_it_has_seen(tmp_pa
     assert pearson(model.predict(SOURCES, OUTPUTS, rounded=False), RATINGS) > 0.9
     assert set(values * 2) <= set(range(4, 13))  # 2 to 6 by halves, as the ratings
     assert [step.share for step in steps] == [1]
-    other = "inform(name='new',food=thai,area=soma)"
-    assert model.has_seen([SOURCES[0], other], [f" {OUTPUTS[0].upper()}", OUTPUTS[0]]).tolist() == [True, False]
+    # What it reads counts: another place in the same words is seen, a source that is no dialogue act is not.
+    here, there = "inform(name='here',food=thai,area=soma)", "inform(name='there',food=french,area=soma)"
+    text, acts = "{} serves {} food in soma.", [here, there, there, "how is it ?", "inform(name='here')"]
+    outputs = [text.format("Here", "Thai"), text.format("THERE", "French"), "there is bad .", "it is good", "good"]
+    known = train([replace(each, source=here, output=f"here {at}") for at, each in enumerate(INSTANCES)], RIDGE)
+    assert not known.has_seen(acts, outputs).any()
+    assert known.has_seen_sources(acts).tolist() == [True, True, True, False, False]
+    learnt = train([replace(INSTANCES[0], source=here, output=outputs[0]), *INSTANCES], RIDGE)
+    assert learnt.has_seen(acts, outputs).tolist() == [True, True, False, False, False]
     reference = ModelStore([tmp_path]).add(model)
     loaded: QualityEstimator = ModelStore([tmp_path]).load("quality", reference)
     assert loaded.predict(SOURCES, OUTPUTS).tolist() == values.tolist()
+    assert loaded.has_seen(SOURCES, OUTPUTS).all()
     assert loaded.digest == model.digest
     assert loaded.facts == model.facts
     assert loaded.facts["training"] + loaded.facts["development"] == 80
     assert model.predict([], []).size == 0
+
+
+def test_a_model_of_the_earlier_layout_knows_texts_and_keeps_its_hash(tmp_path: Path) -> None:
+    keys = b"".join(sorted({pair_key(each.source, each.output) for each in INSTANCES}))
+    model = replace(train(INSTANCES, RIDGE), layout=1, seen=np.frombuffer(keys, dtype="<u8"))
+    loaded: QualityEstimator = ModelStore([tmp_path]).load("quality", ModelStore([tmp_path]).add(model))
+    header = json.loads(next(tmp_path.glob("quality-*/model.json")).read_text())
+    assert "folds" not in header["options"]
+    assert (loaded.layout, loaded.options.folds) == (1, "texts")
+    assert loaded.has_seen([SOURCES[0], SOURCES[0]], [f" {OUTPUTS[0].upper()}", "other"]).tolist() == [True, False]
+    assert not loaded.has_seen_sources(SOURCES).any()
 
 
 @pytest.mark.parametrize(
@@ -172,7 +195,7 @@ def test_the_best_pass_is_kept_by_both_coefficients_on_the_development_part() ->
     best = max(curve, key=lambda point: point["r"] + point["rho"])
     assert model.about["best_pass"] == best["number"]
     # The stored parameters are those of that pass.
-    chosen = development_split(INSTANCES, 0.25, 1).development
+    chosen = development_split(kept_together(INSTANCES, SMALL), 0.25, 1).development
     raw = model.predict([SOURCES[at] for at in chosen], [OUTPUTS[at] for at in chosen], rounded=False)
     assert pearson(raw, RATINGS[chosen]) == pytest.approx(best["r"], abs=1e-6)
     assert spearman(raw, RATINGS[chosen]) == pytest.approx(best["rho"], abs=1e-6)
