@@ -6,6 +6,7 @@ import logging
 import re
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import structlog
@@ -57,7 +58,7 @@ def test_a_tour_leaves_no_secret_in_the_log(manager: User, caplog: pytest.LogCap
     out = io.StringIO()
     handler = logging.StreamHandler(out)
     render = structlog.processors.JSONRenderer()
-    processors = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, render]
+    processors: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, render]
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=SHARED, processors=processors))
     logging.getLogger().addHandler(handler)
     manager.set_password("correct horse battery")
