@@ -1,9 +1,29 @@
-"""Structured logs: one event a line, as JSON for machines or coloured for a terminal."""
+"""Structured logs: one event a line, as JSON for machines or coloured for a terminal. No line holds a secret."""
 
 import logging.config
+import re
+from collections.abc import MutableMapping
+from functools import reduce
 from typing import Any
 
 import structlog
+
+# Who has such a link or token can use it: its beginning is enough to find a line by.
+SECRETS = (
+    re.compile(r"(/r/(?:in/)?[0-9a-f]{8})-[0-9a-f-]{27}"),  # links of raters
+    re.compile(r"(/join/[^/\s\"']{4})[^/\s\"']+"),  # invitations
+    re.compile(r"(/accounts/reset/)(?!done)[^/\s\"']+/[^/\s\"']+"),
+    re.compile(r"(assay_[\w-]{4})[\w-]{20,}"),  # tokens of the API
+)
+
+
+def without_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Cut links and tokens that give access, wherever a line has them, to their beginning."""
+    for name, value in event.items():
+        if isinstance(value, str):
+            event[name] = reduce(lambda text, secret: secret.sub(r"\1…", text), SECRETS, value)
+    return event
+
 
 SHARED: list[Any] = [
     structlog.contextvars.merge_contextvars,
@@ -11,6 +31,7 @@ SHARED: list[Any] = [
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
     structlog.processors.format_exc_info,
+    without_secrets,
 ]
 
 
