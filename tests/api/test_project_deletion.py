@@ -46,6 +46,7 @@ OUTSIDE = {
     "annotation_limitcount",
     "annotation_projectdeletion",  # its row goes last
     "annotation_projectimport",  # of an account
+    "annotation_signin",  # of an account
     "annotation_user",
     "annotation_user_groups",
     "annotation_user_user_permissions",
