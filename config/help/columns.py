@@ -143,6 +143,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "leaderboard": {
         "System": "What produced the texts. A column's header sorts by it, best first.",
         "Raters": "What the campaign's results say on this criterion, marked as they mark it.",
+        "Pairs as raters": "Of the pairs that the raters tell apart for certain, how many the metric orders alike.",
     },
     "studies": {
         "Compared": "The systems whose outputs are compared, and how many pairs of them are correlated.",
@@ -544,10 +545,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Also held by": "Other references that hold the n-gram, with lower weights.",
     },
     "given": {
-        "n-grams held": "n-grams of the output that this reference holds.",
+        "n-grams held": "Different n-grams of the output that this reference holds.",
         "Won": "Those for which no other reference has a higher weight.",
-        "Added": "What its won matches add to the numerator of the score.",
-        "Taken away": "What its won matches take away, if its weight is negative.",
+        "Positive": "What its won matches add to the numerator of the score; one that repeats counts each time.",
+        "Negative": "The same, if its weight is negative.",
     },
     "given-matches": {
         "In the output": "How often the output has the n-gram.",

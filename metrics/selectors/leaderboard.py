@@ -23,7 +23,7 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import named_settings, settings_of
-from metrics.selectors.leaderboard_marks import note_marks
+from metrics.selectors.leaderboard_marks import note_agreement, note_marks
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -181,6 +181,8 @@ def leaderboard(
         else:
             cells[column.key] = _with_standing(column, _cells(column, scores), systems, one)
         note_marks(column, cells[column.key].values())
+        known = ((system.name, cells[column.key].get(system.pk)) for system in systems)
+        note_agreement(column, columns[0].verdict, {name: cell.score for name, cell in known if cell is not None})
     sorted_by = next((column for column in columns if column.key == sort), None)
     if sort != "system" and sorted_by is None:
         sorted_by = columns[0] if columns else None
