@@ -126,7 +126,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "run": {
         "Place": "The system's possible rank, counting significant differences only: “4–6” cannot be told apart.",
         "Items": "Items with a score, of all items of the run.",
-        "Precisions": "The share of the output's n-grams that a reference holds, for one to four words.",
+        "Precisions": "The share of the outputs' n-grams that match, of each length; ΔBLEU weighs matches.",
         "Brevity penalty": "Below 1 if the outputs are shorter than the references.",
         "Length": "Words of the outputs, and of the references that they are compared with.",
         "Clamped": "Orders of n-grams without a match, or whose matches weigh 0 or less: counted as 0, or smoothed.",
@@ -543,6 +543,10 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Adds": "The count times the winner's weight: what the match adds to the score's numerator.",
         "Of at most": "What it would add if the reference with the highest weight held it as often.",
         "Also held by": "Other references that hold the n-gram, with lower weights.",
+    },
+    "browse-table": {
+        "Weight": "From −1 to +1: how good the response is as a reference.",
+        "n": "How many ratings the weight rests on.",
     },
     "given": {
         "n-grams held": "Different n-grams of the output that this reference holds.",

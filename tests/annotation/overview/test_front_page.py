@@ -289,7 +289,7 @@ def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) 
 def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:
     dataset = make_dataset(project, items=1)
     offers = {
-        Target.REFERENCES: ["Build weights", "See the results", "Score the systems", "Records"],
+        Target.REFERENCES: ["Build weights", "Score the systems", "Records"],
         Target.OUTPUTS: ["See the results", "Score the systems", "Start a study", "Records"],
     }
     for target, expected in offers.items():

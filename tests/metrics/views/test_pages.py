@@ -404,7 +404,10 @@ def test_runs_requested_together_are_one_row_that_opens(world: World, run: Score
     client, url = as_user(manager), address(world, run, "run-list", [])
     systems = [system.pk for system in world.hypotheses]
     sent = {"texts": f"release-{world.release.pk}", "metrics": ["chrf", "ter"], "systems": systems}
-    client.post(reverse("metrics:run-create", args=[world.project.slug]), sent | {"subset": "all", "items": "positive"})
+    create, chosen = reverse("metrics:run-create", args=[world.project.slug]), {"subset": "all", "items": "positive"}
+    assert client.get(create).context["form"].fields["subset_unweighted"].initial == "w>0"
+    client.post(create, sent | chosen | {"subset_unweighted": "w>0"})
+    assert str(Subset.from_mapping(ScoreRun.objects.get(metric="ter").subset)) == "w>0", "it reads no weights"
     group = ScoreRun.objects.get(metric="ter").group
 
     page, opened = (client.get(url + query).content.decode() for query in ("", f"?group={group.pk}"))
