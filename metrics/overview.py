@@ -66,8 +66,9 @@ def uncompared_metrics(project: Project) -> NextStep | None:
         return None
     metrics = counted(len(names), "metric")
     query = urlencode({"dataset": newest.dataset_id})
+    are = "is" if len(names) == 1 else "are"
     return NextStep(
-        f"No study compares {metrics} that you scored since the last one with the raters.",
+        f"{metrics} scored since the last study {are} not compared with the raters.",
         f"Compare {'this metric' if len(names) == 1 else f'your {metrics}'} with the raters",
         f"{reverse('correlations:study-create', args=[project.slug])}?{query}",
         "Read the studies",

@@ -91,7 +91,8 @@ def kinds_rated(campaigns: Iterable[Campaign]) -> set[tuple[str, str]]:
 
 def _with_ratings(campaigns: QuerySet[Campaign]) -> Iterator[tuple[Campaign, Rated]]:
     """Yield those of the campaigns that have ratings with what they rate, the newest first."""
-    launched = campaigns.exclude(state=CampaignState.DRAFT).filter(units__done_slots__gt=0).distinct().order_by("-pk")
+    has_ratings = Q(imported=True) | Q(units__done_slots__gt=0)  # imported ones fill no slots
+    launched = campaigns.exclude(state=CampaignState.DRAFT).filter(has_ratings).distinct().order_by("-pk")
     for campaign in launched[:MOST]:
         yield campaign, rated_by(campaign)
 

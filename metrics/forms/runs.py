@@ -257,9 +257,15 @@ class ScoreRunsForm(TextsForm):
         usual = usual_settings_on(self.dataset, weighted=self.release is not None)
         names = [name for name, _ in self.fields["metrics"].choices]  # type: ignore[attr-defined]
         sentence = usual.sentence(names)
-        for label in (METRICS[name].label for name in names):
-            sentence = sentence.replace(label, label.replace("-", NO_BREAK))
         return f"{sentence[:1].upper()}{sentence[1:]}."
+
+    @property
+    def settings_shown(self) -> str:
+        """Return the note with names that stay on one line."""
+        text = self.settings_note
+        for _, label in self.fields["metrics"].choices:  # type: ignore[attr-defined]
+            text = text.replace(label, label.replace("-", NO_BREAK))
+        return text
 
     @property
     def chosen(self) -> set[str]:

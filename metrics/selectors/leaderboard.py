@@ -334,7 +334,10 @@ def _placed(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]
 
 
 def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
-    """Return how a system stands to the best of the column, and name it there."""
+    """Return how a system stands to the best of the column, and name it there.
+
+    One that cannot be told from the best, but is worse than another for certain, is not among those that may be best.
+    """
     if not column.judges_quality:
         return ""
     standing, named = "", None
@@ -343,7 +346,7 @@ def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
     elif column.is_tested and cell.p_best is None:
         standing, named = "apart", column.apart
     elif column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
-        standing, named = "tied", column.tied
+        standing, named = "tied" if (cell.first_place or 1) == 1 else "", column.tied
     if named is not None and name not in [*column.best, *named]:  # systems of the same outputs have one name
         named.append(name)
     return standing

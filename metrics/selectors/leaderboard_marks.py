@@ -9,8 +9,8 @@ from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard
 
 NAMED = 4
 CROSSED = (
-    "A better number can be behind: each system is compared with the best item by item, and some differences vary more "
-    "than others."
+    "A better number can be behind: each two systems are compared item by item, and some differences vary more than "
+    "others."
 )
 
 
@@ -69,7 +69,7 @@ def smoothed_note(board: Leaderboard) -> str:
     orders = enumerated([f"{order}-gram" for order in sorted(set(smoothed.values()))])
     return (
         f"{enumerated(list(smoothed), NAMED)} {are} not counted among the metrics: no {orders} of {its} best system "
-        "matches a reference, so this factor of the score is not 0 only because it is smoothed."
+        "matches a reference, so without smoothing the score would be 0."
     )
 
 

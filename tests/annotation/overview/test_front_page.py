@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.rated import rated_by
+from annotation.campaigns.rated import has_rated_outputs, rated_by
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
@@ -284,6 +284,7 @@ def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) 
         rated = rated_by(campaign)
         assert sum(rated) == campaign.units.count()
         assert rated.mostly_outputs == (target == Target.OUTPUTS)
+        assert has_rated_outputs(Campaign.objects.filter(pk=campaign.pk)) == (target == Target.OUTPUTS)
 
 
 def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:

@@ -271,7 +271,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
         for each in others:
             pair, cell = verdict.pair(first.name, each.name), cells[each.name]
             assert (cell.score, cell.low, cell.high) == (each.estimate, each.low, each.high)
-            expected = "" if pair.is_certain else "tied"
+            expected = "" if pair.is_certain or each.first_rank > 1 else "tied"
             assert (cell.standing, cell.p_best) == (expected, pair.adjusted)
         shares_first = any(cells[each.name].standing == "tied" for each in others)
         assert cells[first.name].standing == ("tied" if shares_first else "best")
@@ -316,8 +316,9 @@ def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
     expected = (sum(scores[each.first] > scores[each.second] for each in told), len(told))
     assert (untested.agreed, untested.told) == expected
     assert untested.told > 0
-    assert first.is_open
-    assert not any(head.may_be_best for head in shown.heads), "each may be, so that a mark would tell nothing"
+    may_be_best = [each.first_rank == 1 for each in verdict.systems]
+    assert first.is_open == all(may_be_best)
+    assert [head.may_be_best for head in shown.heads] == [each and not first.is_open for each in may_be_best]
 
 
 def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_away(
