@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.rated import has_rated_outputs, rated_by
+from annotation.campaigns.rated import has_rated_outputs, rated_by, weights_url
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
@@ -267,7 +267,18 @@ def test_a_campaign_with_all_ratings_offers_the_same_steps_before_it_is_closed(
     assert "Everything planned is rated. What next?" in page
     assert "Closing only ends the rating" in page
     open_ways = ways_on(campaign)
+    monitor, results = (
+        reverse(f"annotation:campaign-{name}", args=[project.slug, campaign.pk])
+        for name in ("monitor-fragment", "results")
+    )
+    assert "Items per hour" in as_user(manager).get(monitor).content.decode()
     campaign_close(campaign=campaign)
+    of_references = as_user(manager).get(results).content.decode()
+    assert "No system’s output was rated here" in of_references
+    assert weights_url(campaign).replace("&", "&amp;") in of_references
+    closed = as_user(manager).get(monitor).content.decode()
+    assert "The results" not in closed, "they are of systems"
+    assert "Items per hour" not in closed, "nothing goes on"
     assert ways_on(Campaign.objects.get(pk=campaign.pk)) == open_ways
 
 
