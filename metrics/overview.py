@@ -3,15 +3,18 @@
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from django.db.models import Max, Model, QuerySet
 from django.urls import reverse
 
+from annotation.campaigns.rated import has_rated_outputs
+from annotation.core.numbers import counted
 from annotation.models import Campaign, JobState, Project
-from annotation.overview.registry import Finding, JobKind, register
+from annotation.overview.registry import Finding, JobKind, NextStep, register
 from annotation.projects.contents import Content
 from annotation.projects.contents import register as register_contents
-from metrics.models import ScoreRun, TrainedModel
+from metrics.models import RunOrigin, ScoreRun, TrainedModel
 from metrics.scoring.registry import METRICS
 from metrics.selectors.copies import copies_on, copies_sentence
 from metrics.selectors.leaderboard import board_runs, leaderboard, scored_by
@@ -19,6 +22,7 @@ from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import headline
 from metrics.selectors.models import folder_of, learnt_from, runs_using
 from metrics.selectors.predictions import predictions_of
+from metrics.selectors.runs import metric_label, run_metric
 from metrics.selectors.system_ratings import stored_ratings
 
 BOARDS = 2  # data sets whose leaderboards are read, the one scored last first
@@ -43,6 +47,33 @@ def _sure(board: Leaderboard) -> str:
     shared = " that shares items with the best one is tested against it"
     tested = f"Each system{shared if board.has_apart else ' is tested against the best one'}"
     return f"{tested}, but not by {len(board.untested)} of {len(board.columns)}" if board.untested else tested
+
+
+def uncompared_metrics(project: Project) -> NextStep | None:
+    """Return the way to a study of metrics scored since the last one, if raters rated outputs of their data set."""
+    studies: Any = project  # the app above holds studies
+    last = studies.studies.filter(state=JobState.DONE).aggregate(at=Max("finished_at"))["at"]
+    if last is None:
+        return None
+    since = ScoreRun.objects.filter(project=project, state=JobState.DONE, finished_at__gt=last)
+    runs = since.exclude(group__origin=RunOrigin.STUDY).select_related("dataset").order_by("-finished_at")
+    newest = runs.first()
+    if newest is None or not has_rated_outputs(newest.dataset.campaigns.all()):
+        return None
+    of_dataset = runs.filter(dataset=newest.dataset).defer("report")
+    names = {metric_label(run) for run in of_dataset if (metric := run_metric(run)) is None or metric.judges_quality}
+    if not names:
+        return None
+    metrics = counted(len(names), "metric")
+    query = urlencode({"dataset": newest.dataset_id})
+    are = "is" if len(names) == 1 else "are"
+    return NextStep(
+        f"{metrics} scored since the last study {are} not compared with the raters.",
+        f"Compare {'this metric' if len(names) == 1 else f'your {metrics}'} with the raters",
+        f"{reverse('correlations:study-create', args=[project.slug])}?{query}",
+        "Read the studies",
+        reverse("correlations:study-list", args=[project.slug]),
+    )
 
 
 def models_at_work(project: Project) -> Iterator[str]:
@@ -93,6 +124,7 @@ def _metric(name: str) -> str:
 
 register(
     findings=[leaderboard_findings],
+    setbacks=[uncompared_metrics],
     jobs=[
         JobKind(
             ScoreRun,

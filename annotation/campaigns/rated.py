@@ -2,8 +2,10 @@
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.urls import reverse
 
 from annotation.core.caching import cached
 from annotation.models import Campaign, CampaignState, Rating, Response, ResponseSource, SourceKind
@@ -89,6 +91,16 @@ def kinds_rated(campaigns: Iterable[Campaign]) -> set[tuple[str, str]]:
 
 def _with_ratings(campaigns: QuerySet[Campaign]) -> Iterator[tuple[Campaign, Rated]]:
     """Yield those of the campaigns that have ratings with what they rate, the newest first."""
-    launched = campaigns.exclude(state=CampaignState.DRAFT).filter(units__done_slots__gt=0).distinct().order_by("-pk")
+    has_ratings = Q(imported=True) | Q(units__done_slots__gt=0)  # imported ones fill no slots
+    launched = campaigns.exclude(state=CampaignState.DRAFT).filter(has_ratings).distinct().order_by("-pk")
     for campaign in launched[:MOST]:
         yield campaign, rated_by(campaign)
+
+
+def weights_url(campaign: Campaign) -> str:
+    """Return the address at which weights are built from the campaign's ratings."""
+    slug = campaign.project.slug
+    if reference_set := campaign.reference_sets.first():
+        return reverse("annotation:reference-set-detail", args=[slug, reference_set.slug])
+    query = urlencode({"dataset": campaign.dataset.slug, "campaign": campaign.pk})
+    return f"{reverse('annotation:reference-set-create', args=[slug])}?{query}"

@@ -17,6 +17,7 @@ from annotation.datasets.mapping.rules import parts_of
 from annotation.datasets.services.content import LENGTHS
 from annotation.datasets.services.datasets import DESCRIBED
 from annotation.datasets.services.files import TURN_SEPARATOR
+from annotation.datasets.services.looking import numbers_left_out
 from annotation.datasets.services.records import DATASET_ENDINGS
 from annotation.models import Dataset
 from annotation.models.datasets import DATASET_FORMATS
@@ -120,6 +121,8 @@ class OutputsForm(UploadForm):
 
 
 MEANING_CHOICES = [(key, meaning.label) for key, meaning in MEANINGS.items()]
+NUMBERS = "Ratings or scores, imported next"
+NUMBER_CHOICES = [(key, NUMBERS if key == IGNORE else label) for key, label in MEANING_CHOICES]
 
 
 class MappingForm(Form):
@@ -130,10 +133,12 @@ class MappingForm(Form):
     ) -> None:
         super().__init__(data)
         self.file_fields = fields
+        numbers = numbers_left_out(fields, mapping)
         for number, field in enumerate(fields):
+            choices = NUMBER_CHOICES if field["name"] in numbers else MEANING_CHOICES
             key, system = parts_of(mapping.get(field["name"], IGNORE))
             about = {"aria-label": f"Meaning of {field['name']}", "class": "form-select"}
-            choice = forms.ChoiceField(choices=MEANING_CHOICES, initial=key, widget=forms.Select(attrs=about))
+            choice = forms.ChoiceField(choices=choices, initial=key, widget=forms.Select(attrs=about))
             self.fields[f"meaning-{number}"] = choice
             about = {
                 "aria-label": f"System of {field['name']}",

@@ -115,8 +115,8 @@ def demo_project() -> Project:
         slug=PROJECT_SLUG,
         defaults={
             "name": "Demo: DSTC7 conversations",
-            "description": "1,000 conversations, 10 systems, 33,000 answers by 317 people, and a campaign with 5 "
-            "simulated raters: the whole loop.",
+            "description": "1,000 conversations, 10 systems, 33,000 answers of two ratings each by 317 people, and a "
+            "campaign with 5 simulated raters: the whole loop.",
         },
     )
     return project

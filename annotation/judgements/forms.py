@@ -106,7 +106,7 @@ class RatingOptionsForm(RefusableForm):
 class RatingUploadForm(UploadForm, RatingOptionsForm):
     makes = "campaign"
     endings: ClassVar[Mapping[str, str]] = RATING_ENDINGS
-    basic: ClassVar[tuple[str, ...]] = ("name", "file", "shape", "aggregate", "scale_min", "scale_max")
+    basic: ClassVar[tuple[str, ...]] = ("name", "file")
 
     name = forms.CharField(
         label="Name of the campaign", max_length=LONGEST_NAME, help_text="The ratings arrive as a closed campaign."

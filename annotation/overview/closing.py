@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from annotation.campaigns.rated import compares_systems, has_rated_outputs, rated_by
+from annotation.campaigns.rated import compares_systems, has_rated_outputs, rated_by, weights_url
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.core.numbers import counted
 from annotation.models import Campaign, CampaignState, JobState, RatingImport, Release, ResponseSource, SourceKind
@@ -30,11 +30,15 @@ def ways_on(campaign: Campaign) -> list[NextStep]:
     if campaign.writing:
         return [*_replace(campaign), _written(campaign), _records(campaign)]
     rated = rated_by(campaign)
-    can_study = compares_systems(campaign) or has_rated_outputs(campaign.dataset.campaigns.all())
-    ways: list[Callable[[Campaign], NextStep]] = [_results, _score, *([_study] if can_study else []), _records]
+    compares = compares_systems(campaign)
+    can_study = compares or has_rated_outputs(campaign.dataset.campaigns.all())
+    ways: list[Callable[[Campaign], NextStep]] = [_score, *([_study] if can_study else []), _records]
+    if compares or rated.outputs:
+        ways.insert(0, _results)
     if rated.references:
         ways.insert(len(ways) if rated.mostly_outputs else 0, _weights)
-    return [*_replace(campaign), *judges_left(campaign), *(way(campaign) for way in ways)]
+    first, *others = (way(campaign) for way in ways)
+    return [*_replace(campaign), first, *judges_left(campaign), *others]
 
 
 def ways_heading(campaign: Campaign) -> str:
@@ -86,15 +90,6 @@ def _written(campaign: Campaign) -> NextStep:
     text = "What raters wrote becomes references of the data set, which other raters rate."
     url = reverse("annotation:campaign-written", args=[campaign.project.slug, campaign.pk])
     return NextStep(text, "Read and rate the texts", url)
-
-
-def weights_url(campaign: Campaign) -> str:
-    """Return the address at which weights are built from the campaign's ratings."""
-    slug = campaign.project.slug
-    if reference_set := campaign.reference_sets.first():
-        return reverse("annotation:reference-set-detail", args=[slug, reference_set.slug])
-    query = urlencode({"dataset": campaign.dataset.slug, "campaign": campaign.pk})
-    return f"{reverse('annotation:reference-set-create', args=[slug])}?{query}"
 
 
 def _weights(campaign: Campaign) -> NextStep:

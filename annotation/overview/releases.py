@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
+from annotation.campaigns.rated import weights_url
 from annotation.core.numbers import counted, decimals
 from annotation.models import Campaign, CampaignState, JobState, Project, Release, Target
-from annotation.overview.closing import weights_url
 from annotation.overview.registry import Finding, Need, register
 from annotation.references.releases.selectors.releases import finished_releases
 

@@ -78,5 +78,5 @@ def _close_text(campaign: Campaign) -> str:
         return CLOSE_TEXT
     n = slots_unfilled(campaign)
     left = unfilled(campaign, n)
-    stays = [f"{counted(n, 'slot')} {'is' if n == 1 else 'are'} not filled."] if n else []
-    return " ".join([*stays, *(left.sentences if left else []), CLOSE_TEXT])
+    stays = [f"{counted(n, 'slot')} {'stays' if n == 1 else 'stay'} unfilled."] if n else []
+    return " ".join([*stays, *(left.sentences if left and left.skipped else []), CLOSE_TEXT])

@@ -100,11 +100,10 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
     """Draw the difference of each pair of systems, the largest first, and a line at no difference.
 
     The thick line is its 95% interval; the thin one is that of all differences together, which decides whether it is
-    certain. Thin lines that would stretch the axis go on beyond it: the axis holds no difference, so what they say of
-    it is seen.
+    certain. Thin lines that would stretch the axis are left to the table.
     """
     rows = _difference_rows(verdict)
-    x = _axis_of_differences(verdict, rows)
+    has_together, x = _axis_of_differences(verdict, rows)
     is_long = any(len(_named(pair)) > LONG_PAIR for pair in verdict.pairs)
     in_two_lines: Any = f"split(replace(datum.label, '{MINUS}', '\\n−\u00a0'), '\\n')" if is_long else alt.Undefined
     colours = palette(theme)
@@ -131,7 +130,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         .mark_rule(color=colours.line_strong, strokeDash=[4, 3], aria=False)
         .encode(x=alt.X("at:Q", **x))
     )
-    together = base.mark_rule(strokeWidth=1.5, opacity=0.75, aria=False, clip=True)
+    together = base.mark_rule(strokeWidth=1.5, opacity=0.75, aria=False)
     single = base.mark_rule(strokeWidth=5, opacity=0.5, aria=False)
     points = base.mark_point(filled=True, size=85, opacity=1).encode(
         x=alt.X("difference:Q", **x),
@@ -143,7 +142,7 @@ def differences(verdict: CriterionVerdict, *, theme: Theme = "light") -> Spec:
         ),
     )
     intervals = [single.encode(x=alt.X("single_low:Q", **x), x2="single_high:Q")]
-    if len(rows) > 1:
+    if has_together:
         intervals.insert(0, together.encode(x=alt.X("low:Q", **x), x2="high:Q"))
     height = MARGIN + (PAIR_LINES if is_long else PAIR_LINE) * max(len(rows), 2)
     return finish(alt.LayerChart(layer=[no_difference, *intervals, points]), theme, height=height)
@@ -166,20 +165,21 @@ def _difference_rows(verdict: CriterionVerdict) -> list[dict[str, Any]]:
     ]
 
 
-def _axis_of_differences(verdict: CriterionVerdict, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return title, axis and scale; the scale ends with the single intervals if the others would stretch it."""
+def _axis_of_differences(verdict: CriterionVerdict, rows: Sequence[Mapping[str, Any]]) -> tuple[bool, dict[str, Any]]:
+    """Return whether the axis has room for the intervals of all differences together; and title, axis and scale."""
     narrow = _ends(rows, "difference", "single_low", "single_high")
     wide = _ends(rows, "difference", "single_low", "single_high", "low", "high")
     is_cut = wide[1] - wide[0] > MUCH_WIDER * (narrow[1] - narrow[0])
+    has_together = len(rows) > 1 and not is_cut
     low, high = narrow if is_cut else wide
     room = 0.04 * (high - low)
     title = [
         _of(f"Difference in {'points' if verdict.by_means else 'log odds'}", verdict),
-        "95% intervals" if len(rows) == 1 else f"thick: 95% interval; thin: all {len(rows)} together",
-        *(["some thin lines go on beyond the frame"] if is_cut else []),
+        f"thick: 95% interval; thin: all {len(rows)} together" if has_together else "95% intervals",
+        *([f"all {len(rows)} together have wider ones: see the table"] if is_cut else []),
     ]
     scale = alt.Scale(domain=[low - room, high + room], nice=False)
-    return {"title": title, "axis": alt.Axis(labelFlush=True), "scale": scale}
+    return has_together, {"title": title, "axis": alt.Axis(labelFlush=True), "scale": scale}
 
 
 def _ends(rows: Sequence[Mapping[str, Any]], *names: str) -> tuple[float, float]:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.campaigns.lookups import campaign_or_404
+from annotation.campaigns.rated import rated_by, weights_url
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme, chart_urls
 from annotation.core.errors import AnnotationError
@@ -58,6 +59,9 @@ WAIT = "A worker is still computing these results; try again in a minute."
 @object_view(campaign_or_404, Role.VIEWER)
 def campaign_results(request: MemberRequest, campaign: Campaign) -> HttpResponse:
     context = _context(request, [campaign]) | {"campaign": campaign, "companions": []}
+    of_references = campaign.ratings.exists() and not rated_by(campaign).outputs
+    context["weights_url"] = weights_url(campaign) if of_references and may_manage(request.project) else ""
+    context["of_references"] = of_references
     if request.GET.get("seen") == context["seen"]:
         return HttpResponse(status=204)
     if request.htmx:

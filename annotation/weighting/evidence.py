@@ -49,7 +49,7 @@ class Evidence:
     counts: IntArray
 
 
-def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
+def histogram_bins(low: float, high: float, *, has_points: bool = True, parts: int = 1) -> Bins:
     """Return the bins for judgements on a scale: at most 11, the same for every response.
 
     Parameters
@@ -58,13 +58,16 @@ def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
         Ends of the scale; both NaN for a scale without ends, whose values are natural logarithms of ratios.
     has_points : bool
         Whether raters chose among whole numbers. False for a slider.
+    parts : int
+        The most numbers whose mean a judgement is, such as the criteria; two of them make half points.
 
     Returns
     -------
     Bins
-        A bin per point if there are 11 points at most: a value between two, such as a mean over criteria, belongs
-        to the nearer, and half way to the upper. Else 10 bins of equal width; the last holds the upper end,
-        too. Without ends, a bin per doubling: from a 32nd of the standard or less to 32 times of it or more.
+        A bin per point that a mean of so many numbers can be, if there are 11 at most; else a bin per whole point, if
+        there are 11 at most: a value between two belongs to the nearer, and half way to the upper. Else 10 bins of
+        equal width; the last holds the upper end, too. Without ends, a bin per doubling: from a 32nd of the standard or
+        less to 32 times of it or more.
 
     Raises
     ------
@@ -75,6 +78,8 @@ def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
     --------
     >>> histogram_bins(1, 5).labels
     ('1', '2', '3', '4', '5')
+    >>> histogram_bins(1, 3, parts=2).labels
+    ('1', '1.5', '2', '2.5', '3')
     >>> histogram_bins(0, 100, has_points=False).labels[0]
     '0 to 10'
     """
@@ -85,8 +90,10 @@ def histogram_bins(low: float, high: float, *, has_points: bool = True) -> Bins:
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise ValueError(f"scale is [{low}, {high}]; accepted: two finite numbers, low < high, or NaN for both")
     if has_points and high - low < MOST_BINS:
-        points = np.arange(low, high + 1)
-        return Bins("points", tuple((points[1:] - 0.5).tolist()), tuple(f"{point:g}" for point in points))
+        step = 1 / parts if (high - low) * parts < MOST_BINS else 1.0
+        points = np.arange(low, high + step / 2, step)
+        about = "about " if parts * step > 1 else ""
+        return Bins("points", tuple((points[1:] - step / 2).tolist()), tuple(f"{about}{point:.3g}" for point in points))
     edges = np.linspace(low, high, EQUAL_BINS + 1)
     labels = (f"{start:.4g} to {end:.4g}" for start, end in pairwise(edges))
     return Bins("equal", tuple(edges[1:-1].tolist()), tuple(labels))

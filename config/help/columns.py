@@ -126,7 +126,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "run": {
         "Place": "The system's possible rank, counting significant differences only: “4–6” cannot be told apart.",
         "Items": "Items with a score, of all items of the run.",
-        "Precisions": "The share of the output's n-grams that a reference holds, for one to four words.",
+        "Precisions": "The share of the outputs' n-grams that match, of each length; ΔBLEU weighs matches.",
         "Brevity penalty": "Below 1 if the outputs are shorter than the references.",
         "Length": "Words of the outputs, and of the references that they are compared with.",
         "Clamped": "Orders of n-grams without a match, or whose matches weigh 0 or less: counted as 0, or smoothed.",
@@ -143,6 +143,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "leaderboard": {
         "System": "What produced the texts. A column's header sorts by it, best first.",
         "Raters": "What the campaign's results say on this criterion, marked as they mark it.",
+        "Pairs as raters": "Of the pairs that the raters tell apart for certain, how many the metric orders alike.",
     },
     "studies": {
         "Compared": "The systems whose outputs are compared, and how many pairs of them are correlated.",
@@ -543,11 +544,15 @@ COLUMNS: dict[str, dict[str, str]] = {
         "Of at most": "What it would add if the reference with the highest weight held it as often.",
         "Also held by": "Other references that hold the n-gram, with lower weights.",
     },
+    "browse-table": {
+        "Weight": "From −1 to +1: how good the response is as a reference.",
+        "n": "How many ratings the weight rests on.",
+    },
     "given": {
-        "n-grams held": "n-grams of the output that this reference holds.",
+        "n-grams held": "Different n-grams of the output that this reference holds.",
         "Won": "Those for which no other reference has a higher weight.",
-        "Added": "What its won matches add to the numerator of the score.",
-        "Taken away": "What its won matches take away, if its weight is negative.",
+        "Positive": "What its won matches add to the numerator of the score; one that repeats counts each time.",
+        "Negative": "The same, if its weight is negative.",
     },
     "given-matches": {
         "In the output": "How often the output has the n-gram.",

@@ -34,6 +34,7 @@ TOKENIZER_NAMES = {
     "zh": "Chinese",
     "none": "None: texts are tokens already, split at spaces alone",
 }
+NO_BREAK = "\N{NON-BREAKING HYPHEN}"
 MANY_DIGITS = 1e6  # from here on a bound is written with commas
 ITEM_CHOICES = [
     ("referenced", "All that have a reference in the release"),
@@ -144,6 +145,7 @@ class TextsForm(RefusableForm):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.release = release
+        self.warning = ""  # against all references
         systems = dataset.systems.all()
         self.notes = reasons_not_to_score(dataset, release.reference_set if release else None)
         self.fields["systems"].notes = self.notes  # type: ignore[attr-defined] # it is a SystemsField
@@ -156,9 +158,10 @@ class TextsForm(RefusableForm):
             del self.fields["subset"]
         if release is None:
             del self.fields["items"]
-        elif reads_references and not reads_weights and (warning := bad_references_warning(release, one_metric=is_one)):
-            self.fields["subset"].help_text = f"{self.fields['subset'].help_text}. {warning}"
-            if is_one:
+        elif reads_references and not reads_weights:
+            self.warning = bad_references_warning(release, one_metric=is_one)
+            if self.warning and is_one:
+                self.fields["subset"].help_text = f"{self.fields['subset'].help_text}. {self.warning}"
                 self.initial["subset"] = GOOD
 
     def texts(self) -> dict[str, Any]:
@@ -235,10 +238,16 @@ class ScoreRunsForm(TextsForm):
         widget=forms.CheckboxSelectMultiple,
         error_messages={"required": "Choose at least one metric."},
     )
+    subset_unweighted = SubsetField(label="References of metrics that read no weights", initial=GOOD)
 
     def __init__(self, *args: Any, entries: Sequence[Entry], dataset: Dataset, **kwargs: Any) -> None:
         super().__init__(*args, dataset=dataset, **kwargs)
         self.dataset = dataset
+        if self.warning:
+            self.fields["subset"].label = "References of ΔBLEU"
+            self.fields["subset_unweighted"].help_text = self.warning
+        else:
+            del self.fields["subset_unweighted"]
         offer_choices(self, "metrics", [(entry.name, entry.metric.label) for entry in entries if not entry.missing])
         self.initial["metrics"] = usual_metrics(entries)
 
@@ -247,7 +256,16 @@ class ScoreRunsForm(TextsForm):
         """Return in words with which settings the offered metrics are computed, whichever are ticked."""
         usual = usual_settings_on(self.dataset, weighted=self.release is not None)
         names = [name for name, _ in self.fields["metrics"].choices]  # type: ignore[attr-defined]
-        return f"The usual settings. A new study begins with the same: {usual.sentence(names)}."
+        sentence = usual.sentence(names)
+        return f"{sentence[:1].upper()}{sentence[1:]}."
+
+    @property
+    def settings_shown(self) -> str:
+        """Return the note with names that stay on one line."""
+        text = self.settings_note
+        for _, label in self.fields["metrics"].choices:  # type: ignore[attr-defined]
+            text = text.replace(label, label.replace("-", NO_BREAK))
+        return text
 
     @property
     def chosen(self) -> set[str]:
@@ -262,7 +280,11 @@ class ScoreRunsForm(TextsForm):
         }
         if not plain and self.release is None:
             parameters = {name: values | without_references(METRICS[name]) for name, values in parameters.items()}
-        return self.texts() | {"metrics": list(parameters.items())}
+        arguments = self.texts() | {"metrics": list(parameters.items())}
+        if "subset_unweighted" in self.cleaned_data:
+            items = arguments["subset"].items
+            arguments["subset_unweighted"] = replace(self.cleaned_data["subset_unweighted"], items=items)
+        return arguments
 
 
 class ReadingForm(Form):

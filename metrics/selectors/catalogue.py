@@ -27,6 +27,7 @@ class Entry:
     missing: str = ""  # what the project lacks
     missing_kind: str = ""  # the kind of trained model that it lacks
     is_release_missing: bool = False
+    is_uninstalled: bool = False  # ``missing`` says how to install it
 
     @property
     def name(self) -> str:
@@ -105,7 +106,7 @@ def _offered(project: Project) -> Offered:
 
 def _entry(metric: type[Metric], offered: Offered) -> Entry:
     if reason := metric.unavailable():
-        return Entry(metric, reason)
+        return Entry(metric, reason, is_uninstalled=True)
     if kind := lacking_kind(metric.name, offered.kinds):
         return Entry(metric, f"This project has no {KINDS[kind].label} yet.", missing_kind=kind)
     where = "This project has" if offered.of_project else "These texts have"

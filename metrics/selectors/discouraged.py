@@ -30,8 +30,8 @@ def bad_references_warning(release: Release, *, one_metric: bool) -> str:
             GOOD,
         )
     return has + format_html(
-        " ΔBLEU needs them: it counts matches with them against an output (Galley et al., 2015). Metrics that read no "
-        "weights, such as BLEU and chrF, reward such matches, too: score those apart, with <code>{}</code>, the "
-        "references that raters found good.",
+        " ΔBLEU counts matches with them against an output (Galley et al., 2015). Metrics that read no weights, such "
+        "as BLEU and chrF, would reward such matches, so they have <code>{}</code>, the references that raters found "
+        "good.",
         GOOD,
     )

@@ -23,7 +23,7 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import named_settings, settings_of
-from metrics.selectors.leaderboard_marks import note_marks
+from metrics.selectors.leaderboard_marks import note_agreement, note_marks
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
 from metrics.selectors.models import model_names_of
@@ -181,6 +181,8 @@ def leaderboard(
         else:
             cells[column.key] = _with_standing(column, _cells(column, scores), systems, one)
         note_marks(column, cells[column.key].values())
+        known = ((system.name, cells[column.key].get(system.pk)) for system in systems)
+        note_agreement(column, columns[0].verdict, {name: cell.score for name, cell in known if cell is not None})
     sorted_by = next((column for column in columns if column.key == sort), None)
     if sort != "system" and sorted_by is None:
         sorted_by = columns[0] if columns else None
@@ -332,7 +334,10 @@ def _placed(column: Column, cells: Mapping[int, Cell], systems: Sequence[System]
 
 
 def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
-    """Return how a system stands to the best of the column, and name it there."""
+    """Return how a system stands to the best of the column, and name it there.
+
+    One that cannot be told from the best, but is worse than another for certain, is not among those that may be best.
+    """
     if not column.judges_quality:
         return ""
     standing, named = "", None
@@ -341,7 +346,7 @@ def _standing(column: Column, name: str, cell: Cell, *, is_best: bool) -> str:
     elif column.is_tested and cell.p_best is None:
         standing, named = "apart", column.apart
     elif column.is_tested and cell.p_best is not None and cell.p_best > LEVEL:
-        standing, named = "tied", column.tied
+        standing, named = "tied" if (cell.first_place or 1) == 1 else "", column.tied
     if named is not None and name not in [*column.best, *named]:  # systems of the same outputs have one name
         named.append(name)
     return standing

@@ -1,13 +1,12 @@
 """The leaderboard at a glance, for screens without room for its numbers: each column's order of the systems."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from annotation.rating.selectors.duplicates import joined
 from annotation.results.selectors.leading import BEST, TIED
-from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.selectors.leaderboard_table import ON_PHONES, Cell, Column, Leaderboard, Row
 
 MOST_LINES = 24  # before those of long blocks are folded away
@@ -15,7 +14,7 @@ MOST_LINES = 24  # before those of long blocks are folded away
 
 @dataclass(frozen=True)
 class Place:
-    """A system's place by one column; systems of the same score share one. Without a score there is none, but why."""
+    """A system's best place by one column, which several may share. Without a score there is none, but why."""
 
     number: int | None
     standing: str = ""  # "best", or "tied" with it
@@ -26,14 +25,11 @@ class Place:
 class Line:
     """The places that the raters or a metric give the systems.
 
-    Of the pairs that the raters tell apart for certain, ``told``, the metric orders ``agreed`` as they do.
     ``settings`` tell it from another line of the same name.
     """
 
     column: Column
     places: list[Place]
-    agreed: int = 0
-    told: int = 0
     settings: str = ""
 
 
@@ -57,12 +53,7 @@ class Glance:
     @property
     def compares(self) -> bool:
         """Return whether the raters tell some systems apart, so that metrics can agree with them."""
-        return any(line.told for lines in self.blocks for line in lines)
-
-    @property
-    def has_open(self) -> bool:
-        """Return whether by some line no system is shown to be worse, so that none is marked."""
-        return any(line.column.is_open for lines in self.blocks for line in lines)
+        return any(line.column.told for lines in self.blocks for line in lines)
 
     @property
     def lines(self) -> int:
@@ -88,16 +79,21 @@ def glance(board: Leaderboard) -> Glance | None:
     columns = [board.columns[index] for index in kept]
     cells = [[_cell(rows, index) for rows in systems] for index in kept]
     places = [_places(column, of_column) for column, of_column in zip(columns, cells, strict=True)]
-    order = sorted(range(len(systems)), key=lambda place: places[0][place].number or len(systems) + 1)
+    order = _order(columns[0], cells[0])
     names = Counter((column.label, column.block) for column in columns)
-    lines = []
-    for column, of_column, placed in zip(columns, cells, places, strict=True):
-        scores = {row.system.name: cell.score for rows, cell in zip(systems, of_column, strict=True) for row in rows}
-        agreed, told = _agreed(columns[0].verdict, column, scores)
-        settings = column.settings if names[column.label, column.block] > 1 else ""
-        lines.append(Line(column, [placed[index] for index in order], agreed, told, settings))
+    lines = [
+        Line(
+            column,
+            [placed[index] for index in order],
+            column.settings if names[column.label, column.block] > 1 else "",
+        )
+        for column, placed in zip(columns, places, strict=True)
+    ]
     heads = [
-        Head(joined([row.system.name for row in systems[index]]), columns[0].is_human and bool(placed.standing))
+        Head(
+            joined([row.system.name for row in systems[index]]),
+            columns[0].is_human and not columns[0].is_open and bool(placed.standing),
+        )
         for index in order
         for placed in [places[0][index]]
     ]
@@ -118,31 +114,29 @@ def _cell(rows: Sequence[Row], index: int) -> Cell:
     return next((cell for cell in cells if cell.score is not None), cells[0])
 
 
-def _places(column: Column, cells: Sequence[Cell]) -> list[Place]:
-    """Return the place of each cell: one more than the better scores."""
+def _order(column: Column, cells: Sequence[Cell]) -> list[int]:
+    """Return the cells from the best score to the worst, those without one last."""
     sign = 1 if column.higher_is_better else -1
-    scores = [sign * cell.score for cell in cells if cell.score is not None]
+    return sorted(
+        range(len(cells)), key=lambda index: (cells[index].score is None, -sign * (cells[index].score or 0.0))
+    )
+
+
+def _places(column: Column, cells: Sequence[Cell]) -> list[Place]:
+    """Return the best place of each cell: one more than the systems that are better for certain.
+
+    Without tests it is one more than the scores that are better as they are printed.
+    """
+    sign = 1 if column.higher_is_better else -1
+    printed = [None if cell.score is None else sign * round(cell.score, column.digits) for cell in cells]
+    better = [
+        1 if score is None else 1 + sum(other is not None and other > score for other in printed) for score in printed
+    ]
     return [
         Place(
-            None if cell.score is None else 1 + sum(score > sign * cell.score for score in scores),
-            cell.standing if cell.standing in (BEST, TIED) and not column.is_open else "",
+            None if cell.score is None else (column.is_tested and cell.first_place) or by_score,
+            cell.standing if cell.standing in (BEST, TIED) else "",
             cell.reason,
         )
-        for cell in cells
+        for cell, by_score in zip(cells, better, strict=True)
     ]
-
-
-def _agreed(verdict: CriterionVerdict | None, column: Column, scores: Mapping[str, float | None]) -> tuple[int, int]:
-    """Return how many pairs a metric orders as the raters, of those that the raters tell apart for certain."""
-    if verdict is None or column.is_human:
-        return 0, 0
-    sign = 1 if column.higher_is_better else -1
-    of = {each.name: next((scores[name] for name in each.names if name in scores), None) for each in verdict.systems}
-    differences = [
-        sign * (better - worse)
-        for pair in verdict.pairs
-        if pair.is_certain
-        for better, worse in [(of.get(pair.first), of.get(pair.second))]
-        if better is not None and worse is not None
-    ]
-    return sum(difference > 0 for difference in differences), len(differences)

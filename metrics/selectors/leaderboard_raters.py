@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from annotation.core.numbers import finite_or_none
 from annotation.models import System
-from annotation.results.selectors.leading import leading
+from annotation.results.selectors.leading import TIED, leading
 from annotation.results.selectors.verdicts import CriterionVerdict
 from metrics.selectors.leaderboard_table import Cell, Column
 from metrics.selectors.run_items import ItemSet
@@ -61,7 +61,7 @@ def _cells(verdict: CriterionVerdict, ids: Mapping[str, int]) -> Iterator[tuple[
         for name in each.names:
             if name not in ids:
                 continue
-            pair = verdict.pair(found.first, each.name)
+            pair, standing = verdict.pair(found.first, each.name), found.standing(each.name)
             yield (
                 ids[name],
                 Cell(
@@ -70,7 +70,7 @@ def _cells(verdict: CriterionVerdict, ids: Mapping[str, int]) -> Iterator[tuple[
                     finite_or_none(each.high),
                     reason=verdict.reason or "not all of these systems can be compared" * bool(verdict.parts),
                     p_best=finite_or_none(pair.adjusted) if pair else None,
-                    standing=found.standing(each.name),
+                    standing="" if standing == TIED and each.first_rank > 1 else standing,
                     items=each.items,
                     first_place=each.first_rank,
                 ),

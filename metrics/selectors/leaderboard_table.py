@@ -1,5 +1,6 @@
 """What a leaderboard consists of: columns, cells, rows, and the columns that share references and items."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -48,14 +49,17 @@ class Column:
     apart: list[str] = field(default_factory=list)  # with too few items in common with it to be tested against it
     is_beaten: bool = False  # the best score's system is worse than another on the items that both have
     has_gaps: bool = False  # some system has a score over fewer items than the column
-    is_open: bool = False  # each system may be the best, so that marks would tell nothing
-    unmatched: int | None = None  # that of the best score: smoothing alone makes it
+    is_open: bool = False  # each system may be the best
+    level: int = 0  # systems with a score, if it is the same one
+    unmatched: int | None = None  # that of the best score, whose factor for n-grams of this order is smoothed
     is_crossed: bool = False  # a system is behind that has a better score than one that may be the best
     is_sorted: bool = False
     aria_sort: str = "none"
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
     begins_block: bool = False  # of columns with the same references and items
     is_on_phones: bool = False
+    agreed: int = 0  # of the pairs that the first raters tell apart for certain, ``told``: those ordered as they do
+    told: int = 0
 
     def __post_init__(self) -> None:
         self.name = self.name or self.label
@@ -95,6 +99,14 @@ class Column:
         return named.get(shown, shown)
 
     @property
+    def reads_weights(self) -> bool:
+        metric = run_metric(self.run) if self.run else None
+        return metric is not None and metric.needs_weights and self.run is not None and self.run.release_id is not None
+
+    def is_named_in(self, sentence: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", sentence) is not None
+
+    @property
     def scale(self) -> str:
         """Return what the numbers are on: the metric's range, if it has one, or what the raters' numbers are."""
         return run_range(self.run) if self.run else self.estimates
@@ -108,7 +120,7 @@ class Column:
     @property
     def leads(self) -> bool:
         """Return whether the column says which system is best."""
-        return self.judges_quality and bool(self.best) and self.unmatched is None
+        return self.judges_quality and bool(self.best) and self.unmatched is None and not self.level
 
     @property
     def is_sure(self) -> bool:
@@ -172,7 +184,7 @@ class RaterSentence:
     text: str
     basis: str
     campaign: int
-    note: str = ""  # why a system ranks before one with a higher mean
+    note: str = ""  # why the ranks of a system begin before those of one with a higher mean
 
 
 @dataclass(frozen=True)
@@ -184,10 +196,14 @@ class Leaderboard:
     reversed: bool = False
     left_out: int = 0  # columns that a page shows on request
 
-    def narrowed(self) -> "Leaderboard":
-        """Return the table with the raters and the first metrics only, which judge quality, and what sorts it."""
+    def narrowed(self, sentence: str = "") -> "Leaderboard":
+        """Return the table with the raters and some metrics only.
+
+        Those that the sentence names and those that read weights come before others; what sorts the table is kept.
+        """
         metrics = [column for column in self.columns if not column.is_human]
-        first = {column.key for column in metrics[:FIRST_METRICS]} | {self.sort}
+        by_claim = sorted(metrics, key=lambda column: not (column.reads_weights or column.is_named_in(sentence)))
+        first = {column.key for column in by_claim[:FIRST_METRICS]} | {self.sort}
         kept = [place for place, column in enumerate(self.columns) if column.is_human or column.key in first]
         if len(self.columns) - len(kept) < FEWEST_LEFT_OUT:
             return self
@@ -226,7 +242,7 @@ class Leaderboard:
     @property
     def marks(self) -> set[str]:
         """Return the standings that some cell is marked with."""
-        return {cell.standing for row in self.rows for cell, column in row.paired if not column.is_open}
+        return {cell.standing for row in self.rows for cell in row.cells}
 
     @property
     def untested(self) -> list[str]:
@@ -271,7 +287,7 @@ class Leaderboard:
 
     @property
     def rank_note(self) -> str:
-        """Return why a system ranks before one with a higher mean, by the first raters by whom one does."""
+        """Return the note on ranks that are not in the order of the means, by the first raters that have one."""
         return next((each.note for each in self.rater_sentences if each.note), "")
 
     @property
@@ -292,7 +308,7 @@ def _of_raters(verdicts: Sequence[CriterionVerdict], *, many: bool) -> str:
 
 
 def _first_note(verdicts: Sequence[CriterionVerdict]) -> str:
-    """Return why a system ranks before one with a higher mean, on the first criterion on which one does."""
+    """Return the note on ranks that are not in the order of the means, on the first criterion that has one."""
     for verdict in verdicts:
         if note := rank_note(verdict):
             return f"By {verdict.criterion}, {note}" if len(verdicts) > 1 else note

@@ -22,8 +22,8 @@ def summary(board: Leaderboard) -> list[str]:
     """Return the sentences, apart for metrics over different items; none if there is nothing to compare."""
     metrics, same = _leading(board)
     if not metrics:
-        return []
-    sets, apart = _by_items(metrics), [*same, *_not_compared(metrics)]
+        return _as_sentences(_level(board))
+    sets, apart = _by_items(metrics), [*same, *_as_sentences(_level(board)), *_not_compared(metrics)]
     if len(sets) == 1:
         return [*_of_metrics(metrics), *apart]
     sentences = []
@@ -45,7 +45,7 @@ def headline(board: Leaderboard) -> str:
     """
     metrics, same = _leading(board)
     if not metrics:
-        return ""
+        return " ".join(_as_sentences(_level(board)))
     sets = _by_items(metrics)
     most = max(sets, key=len)
     verdict, is_one_of_several = _majority(most), len(sets) > 1
@@ -53,28 +53,57 @@ def headline(board: Leaderboard) -> str:
         verdict = f"Over {most[0].items.words}: {_small(verdict)}"
     others = [column for of_set in sets if of_set is not most for column in of_set]
     if len(others) == 1:
-        verdict += f" {others[0].name}, over {others[0].items.words}, puts {enumerated(others[0].best, NAMED)} first."
-    return " ".join([verdict, *same, *_not_compared(_by_winner(most)[0][1])])
+        best = enumerated(others[0].best, NAMED)
+        verdict += f" {others[0].name}, over {others[0].items.words}, puts {best} first, {_sure(others[0])}."
+    left_out = _as_sentences([*_smoothed(board), *_level(board)])
+    return " ".join([verdict, *same, *left_out, *_not_compared(_by_winner(most)[0][1])])
 
 
 def lead(board: Leaderboard) -> str:
     """Return the shortest answer, of the metrics over the same items that are most; '' without any to compare."""
     metrics, _ = _leading(board)
     if not metrics:
-        return ""
+        return " ".join(_as_sentences(_level(board)))
     sets = _by_items(metrics)
     most = max(sets, key=len)
-    verdict = _majority(most, is_short=True)
+    verdict = _majority(most, is_short=True).removesuffix(".")
     others = [column for of_set in sets if of_set is not most for column in of_set]
     if len(others) == 1:
-        sure = "for certain" if replace(others[0], apart=[]).is_sure else "not for certain"
-        verdict = (
-            f"{verdict.removesuffix('.')}; {others[0].name} puts {enumerated(others[0].best, NAMED)} first, {sure}."
-        )
+        verdict += f"; {others[0].name} puts {enumerated(others[0].best, NAMED)} first, {_sure(others[0])}"
     if len(sets) > 1:
-        return f"Over {most[0].items.words}: {_small(verdict)}"
-    smoothed = [column.name for column in board.columns if column.unmatched and not column.is_human]
-    return f"Without {enumerated(smoothed, NAMED)}, which match too little: {_small(verdict)}" if smoothed else verdict
+        verdict = f"Over {most[0].items.words}: {_small(verdict)}"
+    return f"{'; '.join([verdict, *_smoothed(board), *_level(board)])}."
+
+
+def _sure(column: Column) -> str:
+    if not column.is_tested:
+        return "not tested"
+    return "for certain" if replace(column, apart=[]).is_sure else "not for certain"
+
+
+def _smoothed(board: Leaderboard) -> list[str]:
+    """Say which metrics are not counted, since their best score is smoothed."""
+    names = list(dict.fromkeys(column.name for column in board.columns if column.unmatched and not column.is_human))
+    return [f"{enumerated(names, NAMED)}, smoothed, {'is' if len(names) == 1 else 'are'} not counted"] if names else []
+
+
+def _level(board: Leaderboard) -> list[str]:
+    """Say which metrics give each system that they score the same score; they put none first."""
+    names: dict[int, list[str]] = {}
+    named = Counter(column.name for column in board.columns)
+    for column in board.columns:
+        if column.level and column.judges_quality and not column.is_human:
+            over = f" over {column.items.words}" if named[column.name] > 1 else ""
+            names.setdefault(column.level, []).append(f"{column.name}{over}")
+    return [
+        f"{enumerated(of_level, NAMED)} {'gives' if len(of_level) == 1 else 'give'} "
+        f"{'both' if level == 2 else f'all {level}'} systems the same score"
+        for level, of_level in names.items()
+    ]
+
+
+def _as_sentences(clauses: Sequence[str]) -> list[str]:
+    return [f"{clause}." for clause in clauses]
 
 
 def _small(sentence: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from annotation.core.numbers import counted
 from annotation.models import ReleaseWeight, Response
 from metrics.scoring.explain.ngrams import NgramContribution, exact_sum
 
@@ -69,6 +70,13 @@ class Reference:
     def added(self) -> float:
         """Return what its matches add to all hypotheses; may be negative."""
         return exact_sum((ngram.amount for ngram in self.won), self.scale)
+
+    @property
+    def won_words(self) -> str:
+        """Return how many n-grams it won, and how many they are with repeats, which count each time."""
+        times = sum(ngram.part.clipped for ngram in self.won)
+        repeats = f" ({times:,} with repeats)" if times != len(self.won) else ""
+        return f"{counted(len(self.won), 'n-gram')}{repeats}"
 
     @property
     def written_weight(self) -> str:

@@ -148,8 +148,12 @@ def score_runs_request(
     release: Release | None = None,
     dataset: Dataset | None = None,
     subset: Subset = ALL,
+    subset_unweighted: Subset | None = None,
 ) -> list[tuple[ScoreRun, bool]]:
-    """Return the run of each metric over the same texts, and whether it is new: one group, all of it or nothing."""
+    """Return the run of each metric over the same texts, and whether it is new: one group, all of it or nothing.
+
+    Metrics that read no weights may have other references: ``subset_unweighted``.
+    """
     if not metrics:
         raise ScoreRunRefused.at("metrics", "Choose at least one metric.")
     texts = _checked_texts(project, release, dataset, systems)
@@ -159,7 +163,8 @@ def score_runs_request(
     for name, parameters in metrics:
         built = metric_from(name, parameters_with_models(project, name, parameters))
         _check_computable(built)
-        checked = checked_subset(texts, built, subset)
+        own = subset if built.needs_weights or subset_unweighted is None else subset_unweighted
+        checked = checked_subset(texts, built, own)
         reads = (built.needs_sources, built.needs_prompts, built.needs_references)
         if reads not in digests:
             digests[reads] = run_digests(texts, built, checked)

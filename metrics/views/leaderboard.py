@@ -44,7 +44,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
     return {
         "board": board,
         "glance": glance(board),
-        "table": board if is_whole or all_settings else board.narrowed(),
+        "table": board if is_whole or all_settings else board.narrowed(lead(once)),
         "is_whole": is_whole,
         "fewer_query": urlencode(kept),
         "all_query": urlencode({**kept, "columns": "all"}),

@@ -339,7 +339,7 @@ def _scores_caption(run: ScoreRun) -> str:
     """Say which direction is better, on which range, and what the lines are."""
     better, scale = described(run)["better"], selectors.run_range(run)
     on = f"; {'scale of the import' if run.metric == External.name else 'published range'}: {scale}" if scale else ""
-    lines = " The lines are ranges of resamples." if run.bootstrap.get("replicates") else ""
+    lines = " Lines: 95% of the scores of resampled items." if run.bootstrap.get("replicates") else ""
     return f"{better.capitalize()} is better{on}.{lines}"
 
 

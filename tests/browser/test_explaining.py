@@ -43,7 +43,7 @@ def test_the_pages_are_accessible(live_server, new_page, talk, manager):
     assert_no_barrier(page, include=".hypothesis")
     liked = talk.reference(0, "you should not have let her out")
     page.goto(f"{live_server.url}{reverse('annotation:response-detail', args=['chit-chat', liked.pk])}")
-    page.get_by_text("took away").wait_for()
+    page.get_by_text("negative ones").wait_for()
     page.get_by_role("heading", name="Score runs and studies").click()
     page.get_by_text("No score run and no study uses").wait_for()
     assert_everyone_can_read(page)

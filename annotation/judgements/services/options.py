@@ -83,7 +83,7 @@ class RatingOptions:
 
     shape: str = field(
         default="",
-        metadata=_words("What the file holds", "Leave it empty to have it recognised.", choices=SHAPE_LABELS),
+        metadata=_words("What the file holds", "Recognised from the file unless you choose.", choices=SHAPE_LABELS),
     )
     columns: dict[str, str] = field(
         default_factory=dict,

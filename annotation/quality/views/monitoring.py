@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotation.campaigns.lookups import campaign_or_404
-from annotation.campaigns.rated import rated_by
+from annotation.campaigns.rated import compares_systems, rated_by, weights_url
 from annotation.core.access import may_manage
 from annotation.core.chart_views import chart_response, chart_theme
 from annotation.core.exports import table_response
@@ -115,6 +115,8 @@ def campaign_monitor_fragment(request: MemberRequest, campaign: Campaign) -> Htt
         "targets": TARGETS,
         "enough": enough if _weights_wanted(campaign) else [],
         "is_over": _is_over(campaign),
+        "of_references": not (rated_by(campaign).outputs or compares_systems(campaign)),
+        "weights_url": weights_url(campaign),
         "enough_text": _enough_text(monitor, *enough[0]) if enough else "",
         "answers": answers,
         "has_pairs": any(answer["pairs"] for answer in answers),
@@ -186,7 +188,7 @@ def _cards(monitor: Monitor, raters_url: str) -> list[dict[str, str]]:
         if n.n_excluded_raters:
             hint = f"{counted(n.n_excluded_ratings, 'rating')} left out of all statistics"
             cards.append(card("Excluded raters", n.n_excluded_raters, hint, raters_url))
-    if monitor.pace:
+    if monitor.pace and monitor.campaign.state != CampaignState.CLOSED:
         cards.append(card("Items per hour", floatformat(monitor.pace.per_hour, "0g"), monitor.pace.rests_on))
     return cards
 
@@ -209,7 +211,7 @@ def _answers(monitor: Monitor) -> list[dict[str, Any]]:
     alpha = {criterion.name: criterion.alpha.alpha for criterion in monitor.figures.criteria}
     answers = [_about_systems(campaign, known, alpha.get(known.criterion)) for known in monitor.figures.forecasts]
     if not answers and rated_by(campaign).mostly_outputs:
-        return [_about_studies(campaign)]
+        return [] if campaign.imported else [_about_studies(campaign)]
     answers = answers or [_about_weights(campaign, certainty) for certainty in monitor.figures.enough]
     can_change = not campaign.imported and campaign.state in (CampaignState.RUNNING, CampaignState.PAUSED)
     return [answer | {"url": answer["url"] if can_change else ""} for answer in answers if answer["sentence"]]

@@ -47,9 +47,7 @@ class WeightFilterForm(Form):
         label="Text",
         required=False,
         max_length=200,
-        widget=forms.TextInput(
-            attrs={"type": "search", "data-search": "", "placeholder": "Words in texts and messages"}
-        ),
+        widget=forms.TextInput(attrs={"type": "search", "data-search": "", "placeholder": "Words in texts"}),
         help_text="Words of the response or of its item's message.",
     )
     low = _number("Weight from", "Lowest weight.", -1, 1)

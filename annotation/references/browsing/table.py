@@ -24,14 +24,15 @@ class TableRow(NamedTuple):
     weight: float | None  # None for the row of an item without an original
     is_seed: bool = False  # its context and message are the item's
     is_mined: bool = False  # its context and message are of another conversation
+    n: int = 0  # ratings
 
     @property
-    def score(self) -> str:
-        """Return the weight with two decimals, a half away from zero as in its badge; never −0.00."""
+    def written(self) -> str:
+        """Return the weight with its sign and two decimals, a half away from zero as in its badge; never −0.00."""
         if self.weight is None:
             return ""
         text = floatformat(abs(self.weight), "2u")
-        return f"{MINUS}{text}" if self.weight < 0 and float(text) else text
+        return f"{MINUS if self.weight < 0 else '+'}{text}" if float(text) else text
 
 
 class TableItem(NamedTuple):
@@ -56,9 +57,9 @@ LATEX_SIGNS = {
 }
 LATEX_HEAD = r"""% Made by Assay from {name}. Needs \usepackage{{booktabs}} and \usepackage{{longtable}};
 % texts beyond Latin script need XeLaTeX or LuaLaTeX and a font that has them.
-\begin{{longtable}}{{p{{0.27\linewidth}}p{{0.25\linewidth}}p{{0.29\linewidth}}r}}
+\begin{{longtable}}{{p{{0.25\linewidth}}p{{0.24\linewidth}}p{{0.27\linewidth}}rr}}
 \toprule
-Context $c$ & Message $m$ & Response $r$ & Score \\
+Context $c$ & Message $m$ & Response $r$ & Weight & $n$ \\
 \endhead
 """
 LATEX_FOOT = r"""\bottomrule
@@ -72,7 +73,9 @@ def latex_lines(items: Iterable[TableItem], *, name: str) -> Iterator[str]:
     for item in items:
         yield "\\midrule\n"
         for row in item.rows:
-            yield " & ".join(_cells(row, _latex, BOX, r"\textit{%s}")) + f" & {_latex_score(row)} \\\\\n"
+            yield (
+                " & ".join(_cells(row, _latex, BOX, r"\textit{%s}")) + f" & {_latex_weight(row)} & {row.n or ''} \\\\\n"
+            )
     yield LATEX_FOOT
 
 
@@ -80,18 +83,18 @@ def _latex(text: str) -> str:
     return "".join(LATEX_SIGNS.get(sign, sign) for sign in one_line(text))
 
 
-def _latex_score(row: TableRow) -> str:
-    return f"${row.score.replace(MINUS, '-')}$" if row.score else ""
+def _latex_weight(row: TableRow) -> str:
+    return f"${row.written.replace(MINUS, '-')}$" if row.written else ""
 
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
 
 
 def markdown_lines(items: Iterable[TableItem]) -> Iterator[str]:
-    yield "| Context *c* | Message *m* | Response *r* | Score |\n| --- | --- | --- | ---: |\n"
+    yield "| Context *c* | Message *m* | Response *r* | Weight | n |\n| --- | --- | --- | ---: | ---: |\n"
     for item in items:
         for row in item.rows:
-            yield f"| {' | '.join(_cells(row, _markdown, '**%s**', '*%s*'))} | {row.score} |\n"
+            yield f"| {' | '.join(_cells(row, _markdown, '**%s**', '*%s*'))} | {row.written} | {row.n or ''} |\n"
 
 
 def _markdown(text: str) -> str:

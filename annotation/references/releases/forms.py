@@ -25,6 +25,9 @@ def _source_value(kind: str, system: str) -> str:
     return f"system:{system}" if system else f"kind:{kind}"
 
 
+LONGEST_NAMED = 100  # characters of a data set's name
+
+
 class ReferenceSetForm(RefusableForm):
     """Which responses of a data set are references, and which campaigns' ratings weigh them."""
 
@@ -67,8 +70,15 @@ class ReferenceSetForm(RefusableForm):
         if not self.is_bound and self.initial.get("campaigns"):
             rated = kinds_rated(dataset.campaigns.filter(pk__in=self.initial["campaigns"]))
             self.initial["sources"] = [_source_value(*each) for *each, _ in counts if tuple(each) in rated]
+        self.initial.setdefault("name", f"{dataset.name[:LONGEST_NAMED]} references")
+        if (seed := _source_value(SourceKind.SEED, "")) in dict(choices):
+            self.initial.setdefault("originals", [seed])
         offer_choices(self, "sources", choices)
         offer_choices(self, "originals", choices)
+
+    @property
+    def main(self) -> list[forms.BoundField]:
+        return [field for field in self.visible_fields() if field.name != "originals"]
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``reference_set_create``."""

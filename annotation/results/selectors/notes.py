@@ -8,7 +8,7 @@ from annotation.results.selectors.verdicts import CriterionVerdict, SystemVerdic
 
 
 def rank_note(verdict: CriterionVerdict) -> str:
-    """Say why a system ranks before one with a higher mean or strength; empty if none does."""
+    """Say why the ranks of a system begin before those of one with a higher mean or strength; empty if none do."""
     for place, lower in enumerate(verdict.systems):
         for higher in verdict.systems[:place]:
             if lower.first_rank < higher.first_rank and lower.estimate < higher.estimate:
@@ -24,10 +24,11 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
         return ""
     why = f"{better} differs significantly from {higher.name}, but not from {lower.name}"
     if better == lower.name:
-        why = f"it is significantly better than {higher.name} on the items that both have"
+        why = f"{lower.name} is significantly better than {higher.name} on the items that both have"
     return (
-        f"{lower.name} ranks before {higher.name} although its {what} is lower ({decimals(lower.estimate)} against "
-        f"{decimals(higher.estimate)}), because {why}."
+        f"{higher.name} has a higher {what} than {lower.name} ({decimals(higher.estimate)} against "
+        f"{decimals(lower.estimate)}), but its best rank is {higher.first_rank}, {lower.name}’s {lower.first_rank}, "
+        f"because {why}."
     )
 
 

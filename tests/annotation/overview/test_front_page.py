@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns.rated import rated_by
+from annotation.campaigns.rated import has_rated_outputs, rated_by, weights_url
 from annotation.campaigns.selectors import slots_unfilled
 from annotation.campaigns.services.lifecycle import campaign_close, campaign_launch
 from annotation.datasets.services.imports import dataset_import_execute
@@ -267,7 +267,18 @@ def test_a_campaign_with_all_ratings_offers_the_same_steps_before_it_is_closed(
     assert "Everything planned is rated. What next?" in page
     assert "Closing only ends the rating" in page
     open_ways = ways_on(campaign)
+    monitor, results = (
+        reverse(f"annotation:campaign-{name}", args=[project.slug, campaign.pk])
+        for name in ("monitor-fragment", "results")
+    )
+    assert "Items per hour" in as_user(manager).get(monitor).content.decode()
     campaign_close(campaign=campaign)
+    of_references = as_user(manager).get(results).content.decode()
+    assert "No system’s output was rated here" in of_references
+    assert weights_url(campaign).replace("&", "&amp;") in of_references
+    closed = as_user(manager).get(monitor).content.decode()
+    assert "The results" not in closed, "they are of systems"
+    assert "Items per hour" not in closed, "nothing goes on"
     assert ways_on(Campaign.objects.get(pk=campaign.pk)) == open_ways
 
 
@@ -284,12 +295,13 @@ def test_ratings_that_were_imported_lead_on_by_what_was_rated(project: Project) 
         rated = rated_by(campaign)
         assert sum(rated) == campaign.units.count()
         assert rated.mostly_outputs == (target == Target.OUTPUTS)
+        assert has_rated_outputs(Campaign.objects.filter(pk=campaign.pk)) == (target == Target.OUTPUTS)
 
 
 def test_a_closed_campaign_offers_what_fits_its_target(as_user, project: Project, manager, viewer) -> None:
     dataset = make_dataset(project, items=1)
     offers = {
-        Target.REFERENCES: ["Build weights", "See the results", "Score the systems", "Records"],
+        Target.REFERENCES: ["Build weights", "Score the systems", "Records"],
         Target.OUTPUTS: ["See the results", "Score the systems", "Start a study", "Records"],
     }
     for target, expected in offers.items():

@@ -40,10 +40,11 @@ def test_the_page_marks_the_task_and_the_list(request, as_user, project, who: st
         assert f'id="task-{task.label.lower()}">{task.purpose}</span>' in page
 
 
-def test_a_task_with_one_list_is_the_page_itself(as_user, project, viewer) -> None:
+def test_the_overview_is_the_first_list_of_its_task(as_user, project, viewer) -> None:
     page = as_user(viewer).get(reverse("annotation:project-detail", args=[project.slug])).content.decode()
-    assert 'aria-current="page">Overview</a>' in page
-    assert "lists-row" not in page
+    row = page.partition("lists-row")[2].partition("</nav>")[0]
+    assert re.findall(r">([A-Z][^<]+)</a>", row) == ["Overview", "Jobs"]
+    assert 'aria-current="page">Overview</a>' in row
 
 
 def test_the_tabs_of_a_subject_lead_to_open_pages_and_know_their_own() -> None:

@@ -221,6 +221,6 @@ def test_the_distribution_is_available_as_a_specification_and_as_a_picture(relea
     specification = client.get(page("release-chart", "both", 1, "json") + "?theme=dark").json()
     (rows,) = specification["datasets"].values()
     # 11 weights of 0.75 and one of -0.5 for Human; 12 of -0.75 for Robot
-    assert {row["weight"]: row["references"] for row in rows} == {-0.8: 12, -0.5: 1, 0.8: 11}
+    assert {row["weight"]: row["references"] for row in rows} == {-0.75: 12, -0.5: 1, 0.75: 11}
     assert client.get(page("release-chart", "both", 1, "svg")).content.startswith(b"<svg")
     assert client.get(page("release-chart", "both", 1, "gif")).status_code == 404

@@ -35,15 +35,15 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
     found = replace(PLAIN, systems=[*PLAIN.systems[:2], system("C", 2.82, 1)], pairs=open_to_c)
 
     assert rank_note(found) == (
-        "C ranks before B although its mean is lower (2.82 against 2.91), because A differs significantly from B, but "
-        "not from C."
+        "B has a higher mean than C (2.91 against 2.82), but its best rank is 2, C’s 1, because A differs "
+        "significantly from B, but not from C."
     )
 
 
 def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:
     systems = [system("A", 3.05, 2), system("B", 2.91, 1)]
     assert rank_note(verdict(systems, [pair("B", "A", CERTAIN)])).endswith(
-        "because it is significantly better than A on the items that both have."
+        "because B is significantly better than A on the items that both have."
     )
 
 

@@ -46,6 +46,14 @@ def test_bins_follow_the_scale(low, high, has_points, kind, labels):
     assert (bins.kind, (bins.labels[0], bins.labels[-1], len(bins.labels))) == (kind, labels)
 
 
+def test_means_of_two_criteria_fall_on_half_points_and_those_of_more_into_the_nearest():
+    table = RatingTable([0, 0, 0, 0], range(4), [1, 1.5, 1.5, 3.5])
+    halves, about = (histogram_bins(1, 4, parts=parts) for parts in (2, 5))
+    assert halves.labels == ("1", "1.5", "2", "2.5", "3", "3.5", "4")
+    assert response_evidence(table, halves).counts.tolist() == [[1, 2, 0, 0, 0, 1, 0]]
+    assert about.labels == ("about 1", "about 2", "about 3", "about 4")
+
+
 def test_the_ends_of_a_slider_are_in_the_first_and_the_last_bin():
     table = RatingTable([0, 0, 0, 0], [0, 1, 2, 3], [0, 9.9, 10, 100])
     counts = response_evidence(table, histogram_bins(0, 100, has_points=False)).counts

@@ -18,6 +18,7 @@ from metrics.selectors import comparisons
 from metrics.selectors.comparisons import comparisons_of
 from metrics.selectors.leaderboard import board_runs, leaderboard
 from metrics.selectors.leaderboard_glance import glance
+from metrics.selectors.leaderboard_marks import note_agreement
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import beside_raters, headline, summary
 from metrics.selectors.run_items import item_set_of_report
@@ -195,10 +196,8 @@ def test_a_metric_has_a_column_for_each_kind_of_references_with_its_items(small:
     sentences = summary(board)
     assert sentences[0].startswith("Over all 5 items: BLEU (order 2, tokens as they are) puts ")
     assert any(each.startswith(f"Over the {positive}: ΔBLEU (order 2) puts ") for each in sentences)
-    assert any(
-        each.startswith("Over the 2 items with own references: BLEU (order 2, tokens as they are) puts ")
-        for each in sentences
-    )
+    of_own = "BLEU (order 2, tokens as they are) over the 2 items with own references gives all "
+    assert any(each.startswith(of_own) and each.endswith("systems the same score.") for each in sentences)
     assert sentences[-1] == "Scores over different items are not compared with each other."
 
 
@@ -272,7 +271,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
         for each in others:
             pair, cell = verdict.pair(first.name, each.name), cells[each.name]
             assert (cell.score, cell.low, cell.high) == (each.estimate, each.low, each.high)
-            expected = "" if pair.is_certain else "tied"
+            expected = "" if pair.is_certain or each.first_rank > 1 else "tied"
             assert (cell.standing, cell.p_best) == (expected, pair.adjusted)
         shares_first = any(cells[each.name].standing == "tied" for each in others)
         assert cells[first.name].standing == ("tied" if shares_first else "best")
@@ -289,10 +288,13 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
 
 
 def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
-    """Places are ranks by scipy; pairs are counted one by one, as if the raters told each pair but one apart."""
+    """Places are ranks by scipy without tests, else the places that are left; pairs are counted one by one.
+
+    They are, as if the raters told each pair but one apart.
+    """
     pairs = [replace(pair, adjusted=0.01 if place else 0.5) for place, pair in enumerate(verdict.pairs)]
     verdict, (first, *others) = replace(verdict, pairs=pairs), board.columns
-    shown = glance(replace(board, columns=[replace(first, verdict=verdict), *others]))
+    shown = glance(replace(board, columns=[first, *others[:-1], untested := replace(others[-1], is_tested=False)]))
     assert shown is not None
     assert [[line.column.head for line in lines] for lines in shown.blocks] == [
         ["Informativeness", "Relevance", "Fluency"],
@@ -300,16 +302,23 @@ def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
     ]
     bleu = cells_of(board, board.columns[3].key)
     scores = {name: cell.score for name, cell in bleu.items() if cell.score is not None}
-    ranks = dict(zip(scores, rankdata([-score for score in scores.values()], method="min"), strict=True))
+    ranks = dict(
+        zip(scores, rankdata([-round(s, untested.digits) for s in scores.values()], method="min"), strict=True)
+    )
     (line,) = shown.blocks[1]
     names = [head.name for head in shown.heads]
     assert names == [each.name for each in verdict.systems]
     assert [place.number for place in line.places] == [ranks.get(name) for name in names]
+    of_raters = shown.blocks[0][0].places
+    assert [place.number for place in of_raters] == [each.first_rank for each in verdict.systems]
     told = [pair for pair in verdict.pairs if pair.is_certain and {pair.first, pair.second} <= scores.keys()]
-    assert (line.agreed, line.told) == (sum(scores[each.first] > scores[each.second] for each in told), len(told))
-    assert line.told > 0
-    assert first.is_open
-    assert not any(head.may_be_best for head in shown.heads), "each may be, so that a mark would tell nothing"
+    note_agreement(untested, verdict, scores)
+    expected = (sum(scores[each.first] > scores[each.second] for each in told), len(told))
+    assert (untested.agreed, untested.told) == expected
+    assert untested.told > 0
+    may_be_best = [each.first_rank == 1 for each in verdict.systems]
+    assert first.is_open == all(may_be_best)
+    assert [head.may_be_best for head in shown.heads] == [each and not first.is_open for each in may_be_best]
 
 
 def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_away(
@@ -330,7 +339,7 @@ def test_a_judges_column_is_beside_the_raters_and_a_study_of_all_is_one_click_aw
 
 
 def imported(world: World, name: str) -> ScoreRun:
-    rows = "".join(f"{system},item-{index},{index % 5}\n" for system in HYPOTHESES for index in range(40))
+    rows = "".join(f"{system},item-{index},{index % 5 + len(system)}\n" for system in HYPOTHESES for index in range(40))
     content, options = f"system,item,score\n{rows}".encode(), ImportOptions(name=name)
     ((run, _),) = score_file_import(
         dataset=world.dataset, by=None, filename="scores.csv", content=content, options=options

@@ -25,18 +25,14 @@ OPEN = ((3.1, "tied"), (3.0, "tied"), (2.8, "tied"))
 CLEAR = ((0.4, "best"), (0.3, "tied"), (0.2, ""))
 
 
-def test_a_column_in_which_each_system_may_be_the_best_is_named_and_not_marked() -> None:
+def test_a_column_in_which_each_system_may_be_the_best_is_named_and_marked_like_others() -> None:
     mixed = board(column("Raters", *OPEN), column("BLEU", *CLEAR))
     assert [each.is_open for each in mixed.columns] == [True, False]
-    assert open_note(mixed) == (
-        "Any system may be the best by the raters: none is shown to be worse, so their cells are not marked."
-    )
+    assert open_note(mixed) == "Any system may be the best by the raters: none is shown to be worse."
     assert mixed.marks == {"best", "tied", ""}
     alone = board(column("Raters", *OPEN))
-    assert open_note(alone) == (
-        "Any system may be the best by every column: none is shown to be worse, so no cell is marked."
-    )
-    assert not alone.marks
+    assert open_note(alone) == "Any system may be the best by every column: none is shown to be worse."
+    assert alone.marks == {"tied"}
     assert open_note(board(column("BLEU", *CLEAR))) == ""
 
 
@@ -62,4 +58,6 @@ def test_a_metric_whose_best_score_is_smoothing_alone_is_not_counted() -> None:
     assert made.leads, "the best score has matches"
     note_marks(made, smoothed)
     assert not made.leads
+    assert not made.level
+    assert column("ΔBLEU", (0.0, "best"), (0.0, "best"))[0].level == 2
     assert smoothed_note(board((made, smoothed))).startswith("BLEU is not counted among the metrics: no 4-gram of")

@@ -134,6 +134,21 @@ def test_metrics_over_different_items_are_not_counted_together() -> None:
             [column("BLEU", "A"), column("TER", "B"), column("chrF", "A"), column("AM", "B"), column("FM", "C")],
             "Metrics disagree; A and B are each first by 2 of 5.",
         ),
+        (
+            [column("TER", "A"), column("AM", "A"), replace(column("ΔBLEU", "A"), best=["A", "B"], level=2)],
+            (
+                "Both metrics put A first; each of them tells it from every other system. "
+                "ΔBLEU gives both systems the same score."
+            ),
+        ),
+        (
+            [replace(column(label, "A"), best=["A", "B", "C", "D"], level=4) for label in ("BLEU", "ΔBLEU")],
+            "BLEU and ΔBLEU give all 4 systems the same score.",
+        ),
+        (
+            [replace(column("BLEU", "A"), unmatched=4), column("TER", "B"), column("AM", "B")],
+            "Both metrics put B first; each of them tells it from every other system. BLEU, smoothed, is not counted.",
+        ),
     ],
 )
 def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
@@ -142,7 +157,8 @@ def test_the_headline_counts_the_metrics_that_agree_and_those_that_are_sure(
     board = Leaderboard(None, columns, [Row(None, [], []), Row(None, [], [])])  # type: ignore[arg-type]
 
     assert headline(board) == sentence
-    begins, _, certainty = lead(board).removesuffix(".").rpartition(" first, ")
+    first_clause = lead(board).removesuffix(".").split("; ΔBLEU")[0].split("; BLEU")[0]
+    begins, _, certainty = first_clause.rpartition(" first, ")
     assert sentence.startswith(begins or lead(board).removesuffix("."))
     assert certainty.removesuffix(" for certain") in sentence or not begins
     assert lead(board).count(".") == 1, "the page begins with one sentence"
@@ -154,7 +170,7 @@ def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
 
     assert headline(board) == (
         "Over 27 of 40 items (Chat v1): both metrics put A first; each of them tells it from every other system. "
-        "judge, over all 40 items, puts B first."
+        "judge, over all 40 items, puts B first, for certain."
     )
 
 
@@ -184,7 +200,7 @@ def test_the_metrics_winner_is_set_beside_the_raters(raters: Leading, sentence: 
 def test_what_raters_say_stands_with_what_it_rests_on_and_what_surprises_in_it() -> None:
     """On *Scores* and where runs are side by side, before the metrics' sentence."""
     raters = [
-        RaterSentence("3 raters give A the highest mean.", "9 ratings of 3 items", 7, "C ranks before B although …"),
+        RaterSentence("3 raters give A the highest mean.", "9 ratings of 3 items", 7, "B has a higher mean than C …"),
         RaterSentence("2 raters give B the highest mean.", "6 ratings of 3 items", 8),
     ]
     context = {"board": SimpleNamespace(rater_sentences=raters), "project": SimpleNamespace(slug="cats")}

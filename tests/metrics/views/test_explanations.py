@@ -8,6 +8,7 @@ import pytest
 from django.test import RequestFactory
 from django.urls import resolve, reverse
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from metrics.scoring.delta_bleu import sentence_delta_bleu
 from metrics.scoring.explain.ngrams import exact_sum
@@ -116,6 +117,9 @@ def test_the_arithmetic_of_both_semantics_is_written_out(project, viewer, as_use
     assert line in answer.content.decode()
     (ngram,) = answer.context["explanation"].hypotheses[0].ngrams
     assert ngram.reference.number == winner
+    in_all = {1: "1.8", 2: "1.0"}[winner]  # two times .9, two times .5
+    page = " ".join(strip_tags(answer.content.decode()).split())
+    assert f"won 1 n-gram (2 with repeats), +{in_all} in all" in page
     assert (ngram.counted_by is None) == (semantics == "galley2015")
 
 

@@ -8,10 +8,13 @@ from html import unescape
 
 import pytest
 from django.urls import reverse
+from django.utils.timezone import now
 from scipy.stats import kendalltau
 
 from annotation.models import JobState
+from correlations.models import Study
 from metrics.models import ScoreRun
+from metrics.overview import uncompared_metrics
 from metrics.scoring.delta_bleu import sentence_delta_bleu
 from metrics.selectors import runs
 from metrics.selectors.arrays import segment_items, segment_scores
@@ -404,7 +407,10 @@ def test_runs_requested_together_are_one_row_that_opens(world: World, run: Score
     client, url = as_user(manager), address(world, run, "run-list", [])
     systems = [system.pk for system in world.hypotheses]
     sent = {"texts": f"release-{world.release.pk}", "metrics": ["chrf", "ter"], "systems": systems}
-    client.post(reverse("metrics:run-create", args=[world.project.slug]), sent | {"subset": "all", "items": "positive"})
+    create, chosen = reverse("metrics:run-create", args=[world.project.slug]), {"subset": "all", "items": "positive"}
+    assert client.get(create).context["form"].fields["subset_unweighted"].initial == "w>0"
+    client.post(create, sent | chosen | {"subset_unweighted": "w>0"})
+    assert str(Subset.from_mapping(ScoreRun.objects.get(metric="ter").subset)) == "w>0", "it reads no weights"
     group = ScoreRun.objects.get(metric="ter").group
 
     page, opened = (client.get(url + query).content.decode() for query in ("", f"?group={group.pk}"))
@@ -420,6 +426,22 @@ def test_runs_requested_together_are_one_row_that_opens(world: World, run: Score
     assert [each.count('type="checkbox" name="run"') for each in (page, opened, every)] == [1, 2, 3]
     assert 'href="?each=1#runs">List every run, to compare some</a>' in page
     assert "List every run" not in every
+
+
+def test_metrics_scored_since_the_last_study_lead_to_one(world: World, run: ScoreRun) -> None:
+    assert uncompared_metrics(world.project) is None, "the first study is a step of its own"
+    done = {"state": "done", "finished_at": now()}
+    study = Study.objects.create(project=world.project, dataset=world.dataset, specification={}, **done)
+    assert uncompared_metrics(world.project) is None
+    chrf = finished_run(world, "chrf")
+    finished_run(world, "length")  # no metric of quality
+    step = uncompared_metrics(world.project)
+    assert step is not None
+    assert step.action == "Compare this metric with the raters"
+    assert step.url.endswith(f"?dataset={world.dataset.pk}")
+    Study.objects.filter(pk=study.pk).update(finished_at=now())
+    assert uncompared_metrics(world.project) is None
+    assert chrf.finished_at > run.finished_at
 
 
 def test_runs_are_compared_side_by_side(world: World, run: ScoreRun, viewer, as_user) -> None:

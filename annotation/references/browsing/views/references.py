@@ -136,6 +136,7 @@ def _references(release: Release, query: BrowseQuery, page: ReferencePage) -> di
         return {
             "table": table,
             "has_contexts": any(row.context for row in rows),
+            "has_originals": any(row.is_seed for row in rows),
             "has_mined": any(row.is_mined for row in rows),
         }
     groups = selectors.grouped(release, page) if query.view == "items" else []
@@ -315,9 +316,11 @@ def table_items(release: Release, page: ReferencePage) -> list[TableItem]:
 def _table_item(group: ItemReferences, originals: list[ReleaseWeight]) -> TableItem:
     item = group.item
     context, message = " / ".join(item.context), item.message or item.meaning_representation
-    rows = [TableRow("", "", weight.response.text, weight.weight, is_seed=True) for weight in originals]
+    rows = [
+        TableRow("", "", weight.response.text, weight.weight, is_seed=True, n=weight.n_ratings) for weight in originals
+    ]
     if group.continues or not rows:
-        rows = [TableRow(context, message, "", None, is_seed=True)]
+        rows = [TableRow(context, message, "", None, is_seed=bool(originals))]
     else:
         rows[0] = rows[0]._replace(context=context, message=message)
     rows += [_mined_row(weight) for weight in group.references if not weight.is_original]
@@ -327,6 +330,7 @@ def _table_item(group: ItemReferences, originals: list[ReleaseWeight]) -> TableI
 def _mined_row(weight: ReleaseWeight) -> TableRow:
     source = mined_from(weight)
     if source is None:
-        return TableRow("", "", weight.response.text, weight.weight)
+        return TableRow("", "", weight.response.text, weight.weight, n=weight.n_ratings)
     context = " / ".join(source.source_context)
-    return TableRow(context, source.source_message, weight.response.text, weight.weight, is_mined=True)
+    message, text = source.source_message, weight.response.text
+    return TableRow(context, message, text, weight.weight, is_mined=True, n=weight.n_ratings)

@@ -9,6 +9,7 @@ to 12 significant digits, so that the last bit of another processor's arithmetic
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -303,7 +304,8 @@ def _bins(release: Release, campaigns: Sequence[Campaign], used: UsedRatings) ->
     """Return the bins of a release's histograms: of equal width after a slider, or if the criteria's scales differ."""
     criteria = campaign_criteria(campaigns, release.parameters.get("criteria"))
     has_points = len(scale_groups(criteria)) == 1 and all(criterion.scale.has_points for criterion in criteria)
-    return histogram_bins(used.judgements.low, used.judgements.high, has_points=has_points)
+    parts = max(Counter(criterion.campaign_id for criterion in criteria).values(), default=1)
+    return histogram_bins(used.judgements.low, used.judgements.high, has_points=has_points, parts=parts)
 
 
 def _weigh(release: Release, chosen: References, used: UsedRatings) -> Weighed:

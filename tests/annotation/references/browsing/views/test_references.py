@@ -508,17 +508,17 @@ def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many_references):
 def test_the_table_shows_the_original_first_and_what_the_others_were_mined_from(release, viewer, as_user):
     table = as_user(viewer).get(page() + "?view=table&sign=negative").context["table"]
     first, second = table[0].rows
-    assert (first.context, first.message, first.response, first.score) == (
+    assert (first.context, first.message, first.response, first.written) == (
         "Hello.",
         "Message of i0?",
         "Fine answer 0",
-        "0.75",
+        "+0.75",
     )
     assert first.is_seed
-    assert (second.context, second.message, second.score) == ("Elsewhere.", "Another message 0?", "−0.75")
+    assert (second.context, second.message, second.written) == ("Elsewhere.", "Another message 0?", "−0.75")
     assert second.is_mined
-    halves = [second._replace(weight=weight).score for weight in (0.125, -0.125, 0.25, -0.75, -0.001)]
-    assert halves == ["0.13", "−0.13", "0.25", "−0.75", "0.00"]
+    halves = [second._replace(weight=weight).written for weight in (0.125, -0.125, 0.25, -0.75, -0.001)]
+    assert halves == ["+0.13", "−0.13", "+0.25", "−0.75", "0.00"]
 
 
 def test_the_table_can_be_downloaded_as_latex_and_as_markdown(release, viewer, as_user):
@@ -528,11 +528,12 @@ def test_the_table_can_be_downloaded_as_latex_and_as_markdown(release, viewer, a
         return b"".join(answer.streaming_content).decode()
 
     latex, markdown = download("tex"), download("md")
-    assert r"Fine answer 3}} & $0.75$ \\" in latex
+    n = release.weights.get(response__text="Fine answer 3").n_ratings
+    assert rf"Fine answer 3}}}} & $+0.75$ & {n} \\" in latex
     assert r"\textit{Elsewhere.} & \textit{Another message 3?} & Bad \textless{}b\textgreater{}reply" in latex
     assert latex.count(r"\midrule") == 1
-    assert "| **Hello\\.** | **Message of i3?** | **Fine answer 3** | 0.75 |".replace("\\.", ".") in markdown
-    assert "| *Elsewhere.* | *Another message 3?* | Bad \\<b\\>reply\\</b\\> 3 | −0.75 |" in markdown
+    assert f"| **Hello\\.** | **Message of i3?** | **Fine answer 3** | +0.75 | {n} |".replace("\\.", ".") in markdown
+    assert "| *Elsewhere.* | *Another message 3?* | Bad \\<b\\>reply\\</b\\> 3 | −0.75 | " in markdown
     assert as_user(viewer).get(page("release-browse-table", "both", "exe")).status_code == 404
 
 
