@@ -10,17 +10,18 @@ def chart_rows(specification, data):
     return specification["datasets"][data["name"]]
 
 
-def test_references_are_counted_per_cell_of_both_weights_and_changed_signs_are_a_group():
-    weights = np.array([0.52, 0.48, -0.2, 0.0, np.nan, 0.3])
-    other_weights = np.array([0.51, 0.5, 0.2, 0.4, 0.1, np.nan])
-    specification = weight_against(weights, other_weights, "Median")
-    rows = chart_rows(specification, specification["layer"][1]["data"])
-    assert sorted((row["own"], row["other"], row["references"], row["group"]) for row in rows) == [
-        (-0.2, 0.2, 1, "turns"),
-        (0.0, 0.4, 1, "keeps"),
-        (0.5, 0.5, 2, "keeps"),
-    ]
+def cells_of(weights: np.ndarray, other: np.ndarray) -> list[tuple[float, float, int, str]]:
+    specification = weight_against(weights, other, "Median")
     assert specification["width"] == "container"
+    rows = chart_rows(specification, specification["layer"][1]["data"])
+    return sorted((row["own"], row["other"], row["references"], row["group"]) for row in rows)
+
+
+def test_references_are_counted_per_cell_of_both_weights_and_changed_signs_are_a_group():
+    few = np.array([0.52, 0.52, -0.2, 0.0, np.nan, 0.3]), np.array([0.5, 0.5, 0.2, 0.4, 0.1, np.nan])
+    assert cells_of(*few) == [(-0.2, 0.2, 1, "turns"), (0.0, 0.4, 1, "keeps"), (0.52, 0.5, 2, "keeps")]
+    many = np.linspace(0.46, 0.54, 100)  # all nearest to half
+    assert cells_of(many, many) == [(0.5, 0.5, 100, "keeps")]
 
 
 def test_the_picture_has_one_panel_per_scheme():
