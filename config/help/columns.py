@@ -432,7 +432,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "system-level": {
         "r": "Pearson's r of the systems' scores and mean ratings, over the same outputs.",
         "95% over items": "95% interval of r over other items, for these systems. It says nothing of others.",
-        "… and systems": "95% interval over other items and other systems: what systems like these may give.",
+        "… and systems": "95% interval over other items and other systems: what systems like these may give. It is the "
+        "one of the chart.",
         "p": "Two-sided, of no relation. It takes the systems for a random sample.",
         "ρ": "Spearman's rank correlation over systems.",
         "τ": "Kendall's tau-b over systems.",
@@ -441,8 +442,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "system-ranges": {
         "Value": "The coefficient chosen above, of the systems' scores and mean ratings over the same outputs.",
         "Items": "Other items, for these systems and these raters.",
-        "Systems": "Other systems like these, on the same items, by the same raters; of ranks it holds at least 95%.",
-        "Items and systems": "Other items and other systems, by these raters.",
+        "Items and systems": "Other systems like these on other items, by these raters; the table above has it of r.",
         "Raters": "A new sample of raters like these, for the same items and systems; it holds at least 95%.",
         "All three": "Other items, systems and raters at once: what the study, made anew, may give.",
     },

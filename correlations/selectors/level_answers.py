@@ -80,10 +80,9 @@ def few_systems_sentence(report: LevelsReport) -> str:
         opening = f"{n} systems are few"
     else:
         opening = f"A correlation over {n} systems says {'next to nothing' if n < VERY_FEW else 'little'}"
-    picked = f" The highest of {rows} rows is picked here, which favours it." if rows > 1 else ""
     return (
         f"{opening}: a metric that tells nothing reaches r = {decimals(least_significant_r(n))} or more, up or down, "
-        f"once in 20 times.{picked}"
+        f"once in 20 times{', and the highest of several rows more often' if rows > 1 else ''}."
     )
 
 
@@ -112,7 +111,7 @@ def _systems_verdict(report: LevelsReport) -> str:
         return "Not known."
     if shown := report.shown_over_systems:
         return f"{shown.name}."
-    if report.best.lead.p is None or report.best.lead.p > SIGNIFICANT:
+    if report.best.p_of_all is None or report.best.p_of_all > SIGNIFICANT:
         return ""  # the sentence says it
     return "" if any(row.is_shown for row in report.rows) else NOT_SHOWN
 

@@ -62,12 +62,12 @@ class RowOfLevels:
     index: int
     levels: RowLevels
     may_have_seen: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
+    of: int = 1  # rows of the study, from which the highest is picked
 
     @property
     def with_other_systems(self) -> Ends | None:
-        """Return the range that it may have with other systems: the outer ends of both intervals over these."""
-        drawn = [ends for ends in (self.lead.over_systems, self.lead.over_items_and_systems) if ends is not None]
-        return (min(low for low, _ in drawn), max(high for _, high in drawn)) if drawn else None
+        """Return its interval with other systems, on other items: the one that sentence, chart and table show."""
+        return self.lead.over_items_and_systems
 
     @property
     def name(self) -> str:
@@ -89,10 +89,17 @@ class RowOfLevels:
         return None if too_few_systems(len(self.system.systems)) else self.lead.p
 
     @property
+    def p_of_all(self) -> float | None:
+        """Return that p times the number of rows, as the highest of many is picked (Bonferroni)."""
+        return None if self.lead.p is None else min(1.0, self.lead.p * self.of)
+
+    @property
     def is_shown(self) -> bool:
-        """Return whether the coefficient over systems is above 0 for other systems, too."""
+        """Return whether the coefficient over systems is above 0 for other systems, too, by interval and p."""
         drawn = self.with_other_systems
-        return self.p is not None and self.p <= SIGNIFICANT and drawn is not None and drawn[0] > 0
+        if self.p is None or self.p_of_all is None or drawn is None:
+            return False
+        return self.p_of_all <= SIGNIFICANT and drawn[0] > 0
 
     @property
     def without(self) -> float | None:
@@ -153,7 +160,7 @@ class LevelsReport:
             return f"{self.too_few}."
         if best.lead.p is None:
             return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
-        if best.lead.p > SIGNIFICANT:
+        if (best.p_of_all or 0.0) > SIGNIFICANT:
             return self._not_shown(n, best)
         drawn, value = best.with_other_systems, _shown(best.lead.value)
         seen = " It may have seen these ratings." if best.may_have_seen else ""
@@ -172,14 +179,14 @@ class LevelsReport:
         drawn, p = best.with_other_systems, p_text(best.lead.p)
         number = f"r = {_shown(best.lead.value)}"
         if drawn and drawn[1] - drawn[0] >= WHOLE:
-            number += ", any value with other systems"
+            number += ", with other systems anything from −1 to 1"
         elif drawn:
             number += f" [{decimals(drawn[0])}, {decimals(drawn[1])}]"
         if len(self.rows) == 1:
             return f"Over {systems} {best.name} is not shown to agree with the raters: {number}, {p}."
         return (
             f"Over {systems} no metric is shown to agree with the raters; the highest is {best.name}, {number} ({p} "
-            f"for that row alone, and it is picked from {len(self.rows)} rows)."
+            f"for that row alone, {p_text(best.p_of_all)} as the highest of {len(self.rows)} rows)."
         )
 
     @property
@@ -266,7 +273,7 @@ class LevelsReport:
 
         What may be chance as a whole is no result that one system could carry.
         """
-        p = None if self.best is None else self.best.lead.p
+        p = None if self.best is None else self.best.p_of_all
         return "" if p is None or p > SIGNIFICANT or self.is_lowered else self.carried
 
     @property
@@ -291,7 +298,7 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     """Return the report with a row in full, by default the first sentence’s; None for an unknown row."""
     suspicious = too_good(result)
     entries = [
-        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious))
+        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious), len(result.rows))
         for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
