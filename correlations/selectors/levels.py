@@ -142,13 +142,28 @@ class LevelsReport:
 
     @property
     def best(self) -> RowOfLevels | None:
-        """Return the row that agrees best over systems; None if none is defined."""
-        return self.rows[0] if self.rows[0].lead.value is not None else None
+        """Return the row that agrees best over systems; None if none is defined.
+
+        A row that may have seen the ratings is named only if no other is defined.
+        """
+        defined = [row for row in self.rows if row.lead.value is not None]
+        return next((row for row in defined if not row.may_have_seen), next(iter(defined), None))
 
     @property
     def rows_by_output(self) -> Sequence[RowOfLevels]:
         """Return the rows, those that agree best over all outputs first."""
         return sorted(self.rows, key=lambda row: -_order(row.of_outputs))
+
+    @property
+    def leading_by_output(self) -> Sequence[RowOfLevels]:
+        """Return them without rows that may have seen the ratings, unless these are all."""
+        honest = [row for row in self.rows_by_output if not row.may_have_seen and row.of_outputs.value is not None]
+        return honest or self.rows_by_output
+
+    @property
+    def opened(self) -> RowOfLevels:
+        """Return the row that the page opens its chart on: the best over systems if it is shown, else over outputs."""
+        return self.shown_over_systems or self.leading_by_output[0]
 
     @property
     def over_systems(self) -> str:
@@ -172,7 +187,11 @@ class LevelsReport:
         return f"Over {n}, {self._leads(best)} = {value}; {lies}.{seen}"
 
     def _leads(self, best: RowOfLevels) -> str:
-        return f"{best.name} has the highest r" if len(self.rows) > 1 else f"{best.name} has r"
+        if len(self.rows) == 1:
+            return f"{best.name} has r"
+        seen = [] if best.may_have_seen else [row.row.label for row in self.rows if row.may_have_seen]
+        but = f" but for {enumerated(list(dict.fromkeys(seen)))}, which may have seen these ratings," if seen else ""
+        return f"{best.name} has{',' if but else ''}{but} the highest r"
 
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
@@ -210,7 +229,7 @@ class LevelsReport:
     @property
     def over_outputs(self) -> str:
         """Return the answer over single outputs; it names a best row only if no other is as good."""
-        best = self.rows_by_output[0]
+        best = self.leading_by_output[0]
         estimate, outputs = best.of_outputs, counted(best.all_outputs.outputs, "single output")
         if estimate.value is None:
             return ""
@@ -230,7 +249,7 @@ class LevelsReport:
     @property
     def as_good_over_outputs(self) -> list[RowOfLevels]:
         """Return the rows that lie within the range of the highest over single outputs, or equal it."""
-        best, *others = self.rows_by_output
+        best, *others = self.leading_by_output
         estimate = best.of_outputs
         if estimate.value is None:
             return []
@@ -240,7 +259,7 @@ class LevelsReport:
     @property
     def shown_over_outputs(self) -> RowOfLevels | None:
         """Return the row that is shown to be best over single outputs; None if none is."""
-        best = self.rows_by_output[0]
+        best = self.leading_by_output[0]
         ends = best.of_outputs.over_items
         return None if ends is None or ends[0] <= 0 or self.as_good_over_outputs else best
 
@@ -303,7 +322,10 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
     chosen = next((entry for entry in ordered if row is None or entry.index == row), None)
-    return None if chosen is None else LevelsReport(ordered, chosen)
+    if chosen is None:
+        return None
+    report = LevelsReport(ordered, chosen)
+    return report if row is not None else LevelsReport(ordered, report.opened)
 
 
 def levels_sentence(result: StudyResult) -> str:
@@ -339,5 +361,5 @@ def systems_figure(result: StudyResult, index: int, theme: Theme) -> Spec | None
     if row.negated:
         scores = tuple(-score for score in scores)
         subtitle += "; scores with their sign turned, since low ones are better"
-    metric = with_settings(row.label, row.signature)
+    metric = with_settings(row.label, row.signature) + (", negated" if row.negated else "")
     return system_scatter(ratings, scores, names, metric_name=metric, subtitle=subtitle, theme=theme)

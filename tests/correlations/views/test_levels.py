@@ -18,6 +18,8 @@ from correlations.published.table import FOLDER
 from correlations.results.common import Ends
 from correlations.results.levels import RowLevels, SystemPoint, WithoutSystem
 from correlations.results.study import StudyRow
+from correlations.selectors import levels, reports
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.documents import study_document
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.level_answers import NOT_SHOWN, LevelAnswers, level_answers, levels_figure
@@ -48,6 +50,13 @@ def study(world: World) -> Study:
     study_execute(study_id=study.pk)
     study.refresh_from_db()
     return study
+
+
+@pytest.fixture(autouse=True)
+def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take Oracle's scores, which are the mean ratings, for those of a judge that has not seen them."""
+    for module in (levels, reports):
+        monkeypatch.setattr(module, "too_good", lambda result: [])
 
 
 def outputs_of(world: World) -> pd.DataFrame:
@@ -114,7 +123,7 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     assert "<strong>Oracle.</strong> Over" in page
     assert "which of two systems is better on units of 4 items?" in page
     chart = client.get(address(study, "study-figure", "levels")).json()
-    assert "outputs" in chart["description"]
+    assert "By output" in chart["description"]
     assert "systems" not in chart["description"], "three are too few"
     assert page.count('data-label="p">–<') == 2, "no p over so few"
     table = client.get(address(study, "study-download", "system-level", "csv"))
@@ -346,6 +355,24 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
     )
     assert "with all references lie within that range." in named  # a row by its references, not by its label alone
     assert "lie within" not in words("outputs", {"value": 0.1}, {"value": 0.15, "over_items": (0.11, 0.19)})
+
+
+def test_a_row_that_may_have_seen_the_ratings_does_not_lead(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "too_good", too_good)
+    monkeypatch.setattr(reports, "too_good", too_good)
+    result = study.read_result()
+    result = replace(result, rows=tuple(replace(row, few_units="") for row in result.rows))
+    assert [row.label for row, _ in too_good(result)] == ["Oracle"]
+    headline, report = study_headline(study, result), levels_report(result, None)
+    assert headline is not None
+    assert report is not None
+    assert headline.sentence.startswith("TER with all references has the highest Spearman’s ρ with the raters of those")
+    assert "Oracle may have seen them." in headline.doubts
+    assert report.over_outputs.startswith("Over ")
+    assert "TER with all references has, but for Oracle, which may have seen these ratings, the highest r" in (
+        report.over_outputs
+    )
+    assert [each.of.row.label for each in level_answers(study, result, report).rows] == ["Oracle", "TER"]
 
 
 def test_the_study_names_another_winner_only_where_the_page_of_levels_shows_one(study: Study) -> None:

@@ -94,7 +94,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     assert "Use it in another study" not in of_run  # a viewer cannot
     assert f"{address_of_new(honest)}?dataset={honest.dataset_id}" in as_user(manager).get(run).content.decode()
     report = as_user(viewer).get(address(honest, "study-detail")).content.decode()
-    assert f"Yes, Oracle can stand in for {ALL_KINDS}. " in report
+    assert f"Yes, Oracle can stand in for {ALL_KINDS}." in report
     assert address(honest) in report
     assert "Import another judge’s scores" in as_user(manager).get(address(honest)).content.decode()
     rater = Rater.objects.get(pseudonym="rater-0")
