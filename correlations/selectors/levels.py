@@ -189,9 +189,14 @@ class LevelsReport:
     def _leads(self, best: RowOfLevels) -> str:
         if len(self.rows) == 1:
             return f"{best.name} has r"
+        return f"{best.name} has{self._but_for(best)} the highest r"
+
+    def _but_for(self, best: RowOfLevels) -> str:
+        """Return which rows are passed over for one, as part of a sentence; empty if none is."""
         seen = [] if best.may_have_seen else [row.row.label for row in self.rows if row.may_have_seen]
-        but = f" but for {enumerated(list(dict.fromkeys(seen)))}, which may have seen these ratings," if seen else ""
-        return f"{best.name} has{',' if but else ''}{but} the highest r"
+        if not seen:
+            return ""
+        return f", but for {enumerated(list(dict.fromkeys(seen)))}, which may have seen these ratings,"
 
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
@@ -204,7 +209,8 @@ class LevelsReport:
         if len(self.rows) == 1:
             return f"Over {systems} {best.name} is not shown to agree with the raters: {number}, {p}."
         return (
-            f"Over {systems} no metric is shown to agree with the raters; the highest is {best.name}, {number} ({p} "
+            f"Over {systems} no metric is shown to agree with the raters; the highest{self._but_for(best)} is "
+            f"{best.name}, {number} ({p} "
             f"for that row alone, {p_text(best.p_of_all)} as the highest of {len(self.rows)} rows)."
         )
 
@@ -242,8 +248,8 @@ class LevelsReport:
         labels = [row.row.label for row in rows]
         names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
         return (
-            f"Over {outputs} the highest r is {_shown(estimate.value)}{interval}, but which metric is best is not "
-            f"shown: {enumerated(names, MOST_NAMED)} lie within that range."
+            f"Over {outputs} the highest r{self._but_for(best)} is {_shown(estimate.value)}{interval}, but which "
+            f"metric is best is not shown: {enumerated(names, MOST_NAMED)} lie within that range."
         )
 
     @property
