@@ -425,7 +425,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "three-levels": {
         "Highest in one": "The metrics that have the highest number in one of these columns.",
-        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems.",
+        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems. Only rows "
+        "with enough units have a place.",
         "Systems": "Pearson's r over systems: which is better overall. Beside it the place among the metrics.",
         "Outputs": "Pearson's r over single outputs: which output is better.",
     },

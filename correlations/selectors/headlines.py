@@ -163,7 +163,7 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
         return f"agrees with the raters at {label} = {number}"
     if tested and all(tested.values()) and not best.passed_over and not _limit(result, best):
         return f"agrees best with the raters: {label} = {number}"
-    but = " of those that cannot have seen the ratings" if best.passed_over else ""
+    but = " of those that judge quality and cannot have seen the ratings" if best.passed_over else ""
     return f"has the highest {label} with the raters{but}: {number}"
 
 
