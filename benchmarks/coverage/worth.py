@@ -112,7 +112,7 @@ CASES = (
         "p-value",
     ),
     Case(
-        "That a judge is equally far from the ratings of all systems",
+        "That the system that a judge favours most is so by chance",
         "correlations.stats.offsets.same_offset_p",
         (),
         tuple(

@@ -426,14 +426,16 @@ COLUMNS: dict[str, dict[str, str]] = {
     },
     "three-levels": {
         "Highest in one": "The metrics that have the highest number in one of these columns.",
-        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems.",
+        "Units": "The study's headline: its leading coefficient over units of items, for pairs of systems. Only rows "
+        "with enough units have a place.",
         "Systems": "Pearson's r over systems: which is better overall. Beside it the place among the metrics.",
         "Outputs": "Pearson's r over single outputs: which output is better.",
     },
     "system-level": {
         "r": "Pearson's r of the systems' scores and mean ratings, over the same outputs.",
         "95% over items": "95% interval of r over other items, for these systems. It says nothing of others.",
-        "… and systems": "95% interval over other items and other systems: what systems like these may give.",
+        "… and systems": "95% interval over other items and other systems: what systems like these may give. It is the "
+        "one of the chart.",
         "p": "Two-sided, of no relation. It takes the systems for a random sample.",
         "ρ": "Spearman's rank correlation over systems.",
         "τ": "Kendall's tau-b over systems.",
@@ -442,8 +444,7 @@ COLUMNS: dict[str, dict[str, str]] = {
     "system-ranges": {
         "Value": "The coefficient chosen above, of the systems' scores and mean ratings over the same outputs.",
         "Items": "Other items, for these systems and these raters.",
-        "Systems": "Other systems like these, on the same items, by the same raters; of ranks it holds at least 95%.",
-        "Items and systems": "Other items and other systems, by these raters.",
+        "Items and systems": "Other systems like these on other items, by these raters; the table above has it of r.",
         "Raters": "A new sample of raters like these, for the same items and systems; it holds at least 95%.",
         "All three": "Other items, systems and raters at once: what the study, made anew, may give.",
     },

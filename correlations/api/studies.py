@@ -213,7 +213,8 @@ class StandInSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Null: the scores have no scale with two ends, and were fitted to the ratings."
     )
     same_offset_p = serializers.FloatField(
-        allow_null=True, help_text="Of a test that the scores lie equally far from the ratings of every system."
+        allow_null=True,
+        help_text="Of a test that the system that the scores favour most, or least, is so by chance.",
     )
 
 

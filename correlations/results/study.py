@@ -242,7 +242,7 @@ class Table:
 class StudyResult(Table, common.StudyReport):
     """Everything that the report of a study shows."""
 
-    VERSION: ClassVar[int] = 13
+    VERSION: ClassVar[int] = 14
 
     ceilings: tuple[RowCeiling, ...]  # of each row
     worth: tuple[RowWorth, ...]  # of each row

@@ -70,8 +70,9 @@ class AssumedScale:
 class StandIn:
     """A row in place of a rater; ``reason`` says why there is no test, or is empty.
 
-    ``assumed`` is None if the row has no scale with two ends. ``same_offset_p`` tests that scores on the raters' scale
-    lie equally far from the ratings of every system; None if the scores are fitted to the ratings, or of one system.
+    ``assumed`` is None if the row has no scale with two ends. ``same_offset_p`` tests that the system whose scores, on
+    the raters' scale and less the ratings, lie farthest from the others' do so by chance; None if the scores are fitted
+    to the ratings, or of one system.
     """
 
     scale: str

@@ -72,8 +72,9 @@ def ceiling_cells(result: StudyResult, row: int) -> list[CeilingCell]:
 
 def too_good(result: StudyResult) -> list[tuple[StudyRow, CeilingCell]]:
     """Return the rows above what is expected of a score that has not seen the ratings, by the leading coefficient."""
+    lead = result.lead
     lines = (
-        (row, next(cell for cell in ceiling_cells(result, index) if cell.entry is result.lead))
+        (row, CeilingCell(lead, row.coefficients[lead.key], result.ceilings[index].coefficients[lead.key]))
         for index, row in enumerate(result.rows)
     )
     return [(row, cell) for row, cell in lines if cell.exceeds]

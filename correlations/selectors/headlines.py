@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotation.core.numbers import counted, decimals
+from annotation.core.prose import enumerated
 from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import agreement_sentence, raters_are_known
 from correlations.selectors.levels import LevelsReport, levels_report
+from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.points import Point, with_text
 from correlations.selectors.reports import (
     SIGNIFICANT,
     BestRow,
+    alternatives,
     best_row,
     circularity_to_show,
     copied,
@@ -102,6 +105,12 @@ class Headline:
         return ", below the value itself: a drawn group has fewer different raters, and so more noise"
 
 
+def criteria_in_words(study: Study) -> str:
+    """Return what the raters behind a study's numbers judged, as a sentence."""
+    several = len(study.specification["criteria"]) > 1
+    return f"{'The mean of ' if several else ''}{averaged_criteria(study)}."
+
+
 def study_headline(study: Study, result: StudyResult) -> Headline | None:
     """Return the headline; None if no row has a coefficient over enough units."""
     best = best_row(result)
@@ -152,9 +161,10 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
     number = f"{value}{_interval(best.estimate.over_items)}"
     if len(result.rows) == 1:
         return f"agrees with the raters at {label} = {number}"
-    if tested and all(tested.values()) and not _limit(result, best):
+    if tested and all(tested.values()) and not best.passed_over and not _limit(result, best):
         return f"agrees best with the raters: {label} = {number}"
-    return f"has the highest {label} with the raters: {number}"
+    but = " of those that judge quality and cannot have seen the ratings" if best.passed_over else ""
+    return f"has the highest {label} with the raters{but}: {number}"
 
 
 def _limit(result: StudyResult, best: BestRow) -> str:
@@ -220,6 +230,8 @@ def copies_in_words(result: StudyResult) -> str:
 
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
     doubts = ["It may have seen these ratings."] if _limit(result, best) else []
+    if best.passed_over:
+        doubts.append(f"{enumerated(best.passed_over)} may have seen them.")
     baselines = {row.label for row in result.rows if describes_only(row)}
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
     others = [name for name in best.rivals if name not in level]
@@ -230,7 +242,7 @@ def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str],
         )
     elif level:
         doubts.append(
-            f"It does not differ significantly from {' or '.join(level)}, which "
+            f"It does not differ significantly from {alternatives(level)}, which "
             f"{'does' if len(level) == 1 else 'do'} not judge quality: that {metric} tells more is not shown."
         )
     if others:

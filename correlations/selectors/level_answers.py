@@ -11,8 +11,9 @@ from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, StudyResult
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, LevelsReport, RowOfLevels, levels_report
-from correlations.selectors.reports import NAN, SIGNIFICANT, describes_only, number, rows_in_order
+from correlations.selectors.reports import NAN, SIGNIFICANT, best_row, describes_only, is_tuned, number, rows_in_order
 from correlations.selectors.trained import trained_sentence
+from correlations.selectors.tuned import CHOSEN_HERE
 from correlations.stats.system_level import least_significant_r
 
 FIGURE = "levels"
@@ -60,12 +61,12 @@ class LevelAnswers:
 
 def level_answers(study: Study, result: StudyResult, report: LevelsReport) -> LevelAnswers:
     """Return the answers beside the sentences of the report itself."""
-    best, of_outputs = report.best, report.rows_by_output[0]
+    best, of_outputs = report.best, report.leading_by_output[0]
     return LevelAnswers(
         systems_verdict=_systems_verdict(report),
-        systems_sure=list(filter(None, [report.carried, *_about(study, best), few_systems_sentence(report)])),
+        systems_sure=list(filter(None, [report.carried, *_about(study, result, best), few_systems_sentence(report)])),
         outputs_verdict=_outputs_verdict(report),
-        outputs_sure=list(filter(None, [*_about(study, of_outputs), one_rater_sentence(result, of_outputs)])),
+        outputs_sure=list(filter(None, [*_about(study, result, of_outputs), one_rater_sentence(result, of_outputs)])),
         headline=_headline(study, result, report),
         rows=_reconciled(result, report),
     )
@@ -80,10 +81,9 @@ def few_systems_sentence(report: LevelsReport) -> str:
         opening = f"{n} systems are few"
     else:
         opening = f"A correlation over {n} systems says {'next to nothing' if n < VERY_FEW else 'little'}"
-    picked = f" The highest of {rows} rows is picked here, which favours it." if rows > 1 else ""
     return (
         f"{opening}: a metric that tells nothing reaches r = {decimals(least_significant_r(n))} or more, up or down, "
-        f"once in 20 times.{picked}"
+        f"once in 20 times{', and the highest of several rows more often' if rows > 1 else ''}."
     )
 
 
@@ -99,11 +99,12 @@ def one_rater_sentence(result: StudyResult, row: RowOfLevels) -> str:
     )
 
 
-def _about(study: Study, row: RowOfLevels | None) -> Iterator[str]:
-    """Yield why a row that leads is no winner: it judges no quality, or has learnt from these outputs."""
+def _about(study: Study, result: StudyResult, row: RowOfLevels | None) -> Iterator[str]:
+    """Yield why a row that leads is no winner: it judges no quality, was chosen or has learnt on these outputs."""
     if row is not None and describes_only(row.row):
         yield f"{row.row.label} is a baseline: it does not judge quality."
     if row is not None:
+        yield CHOSEN_HERE if is_tuned(result, row.row) else ""
         yield trained_sentence(study, row.row)
 
 
@@ -112,13 +113,13 @@ def _systems_verdict(report: LevelsReport) -> str:
         return "Not known."
     if shown := report.shown_over_systems:
         return f"{shown.name}."
-    if report.best.lead.p is None or report.best.lead.p > SIGNIFICANT:
+    if report.best.p_of_all is None or report.best.p_of_all > SIGNIFICANT:
         return ""  # the sentence says it
     return "" if any(row.is_shown for row in report.rows) else NOT_SHOWN
 
 
 def _outputs_verdict(report: LevelsReport) -> str:
-    if report.rows_by_output[0].of_outputs.value is None:
+    if report.leading_by_output[0].of_outputs.value is None:
         return "Not known."
     if shown := report.shown_over_outputs:
         return f"{shown.name}."
@@ -179,6 +180,8 @@ def _reconciled(result: StudyResult, report: LevelsReport) -> list[Reconciled]:
         if defined:
             first = max(defined, key=lambda row: value(row) or 0.0)
             leading.setdefault(first.index, first)
+    if headline := best_row(result):  # it passes over rows that may have seen the ratings
+        leading.setdefault(headline.index, next(row for row in rows if row.index == headline.index))
     return [Reconciled(row, *(_place(rows, row, value) for value in questions)) for row in leading.values()]
 
 
@@ -201,7 +204,7 @@ def levels_figure(result: StudyResult, theme: Theme) -> Spec | None:
     rows = {row.index: row for row in report.rows}
     return forest_plot(
         [each for index in drawn for each in _forest_rows(rows[index], bool(report.too_few))],
-        title="By system and by output",
+        title="By output" if report.too_few else "By system and by output",
         about=[chart_caption(report)],
         theme=theme,
     )
@@ -217,7 +220,7 @@ def _forest_rows(row: RowOfLevels, without_systems: bool) -> Iterator[ForestRow]
         yield ForestRow(
             metric=row.row.label,
             subset=subset,
-            coefficient=name,
+            coefficient="Pearson’s r" if without_systems else name,
             mean=number(value),
             honest=ends or (NAN, NAN),
             reason=reason or "not defined",

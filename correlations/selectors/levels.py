@@ -62,12 +62,12 @@ class RowOfLevels:
     index: int
     levels: RowLevels
     may_have_seen: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
+    of: int = 1  # rows of the study, from which the highest is picked
 
     @property
     def with_other_systems(self) -> Ends | None:
-        """Return the range that it may have with other systems: the outer ends of both intervals over these."""
-        drawn = [ends for ends in (self.lead.over_systems, self.lead.over_items_and_systems) if ends is not None]
-        return (min(low for low, _ in drawn), max(high for _, high in drawn)) if drawn else None
+        """Return its interval with other systems, on other items: the one that sentence, chart and table show."""
+        return self.lead.over_items_and_systems
 
     @property
     def name(self) -> str:
@@ -89,10 +89,17 @@ class RowOfLevels:
         return None if too_few_systems(len(self.system.systems)) else self.lead.p
 
     @property
+    def p_of_all(self) -> float | None:
+        """Return that p times the number of rows, as the highest of many is picked (Bonferroni)."""
+        return None if self.lead.p is None else min(1.0, self.lead.p * self.of)
+
+    @property
     def is_shown(self) -> bool:
-        """Return whether the coefficient over systems is above 0 for other systems, too."""
+        """Return whether the coefficient over systems is above 0 for other systems, too, by interval and p."""
         drawn = self.with_other_systems
-        return self.p is not None and self.p <= SIGNIFICANT and drawn is not None and drawn[0] > 0
+        if self.p is None or self.p_of_all is None or drawn is None:
+            return False
+        return self.p_of_all <= SIGNIFICANT and drawn[0] > 0
 
     @property
     def without(self) -> float | None:
@@ -135,13 +142,28 @@ class LevelsReport:
 
     @property
     def best(self) -> RowOfLevels | None:
-        """Return the row that agrees best over systems; None if none is defined."""
-        return self.rows[0] if self.rows[0].lead.value is not None else None
+        """Return the row that agrees best over systems; None if none is defined.
+
+        A row that may have seen the ratings is named only if no other is defined.
+        """
+        defined = [row for row in self.rows if row.lead.value is not None]
+        return next((row for row in defined if not row.may_have_seen), next(iter(defined), None))
 
     @property
     def rows_by_output(self) -> Sequence[RowOfLevels]:
         """Return the rows, those that agree best over all outputs first."""
         return sorted(self.rows, key=lambda row: -_order(row.of_outputs))
+
+    @property
+    def leading_by_output(self) -> Sequence[RowOfLevels]:
+        """Return them without rows that may have seen the ratings, unless these are all."""
+        honest = [row for row in self.rows_by_output if not row.may_have_seen and row.of_outputs.value is not None]
+        return honest or self.rows_by_output
+
+    @property
+    def opened(self) -> RowOfLevels:
+        """Return the row that the page opens its chart on: the best over systems if it is shown, else over outputs."""
+        return self.shown_over_systems or self.leading_by_output[0]
 
     @property
     def over_systems(self) -> str:
@@ -153,7 +175,7 @@ class LevelsReport:
             return f"{self.too_few}."
         if best.lead.p is None:
             return f"Over {n} r has no p, so that no metric is shown to agree with the raters."
-        if best.lead.p > SIGNIFICANT:
+        if (best.p_of_all or 0.0) > SIGNIFICANT:
             return self._not_shown(n, best)
         drawn, value = best.with_other_systems, _shown(best.lead.value)
         seen = " It may have seen these ratings." if best.may_have_seen else ""
@@ -165,21 +187,31 @@ class LevelsReport:
         return f"Over {n}, {self._leads(best)} = {value}; {lies}.{seen}"
 
     def _leads(self, best: RowOfLevels) -> str:
-        return f"{best.name} has the highest r" if len(self.rows) > 1 else f"{best.name} has r"
+        if len(self.rows) == 1:
+            return f"{best.name} has r"
+        return f"{best.name} has{self._but_for(best)} the highest r"
+
+    def _but_for(self, best: RowOfLevels) -> str:
+        """Return which rows are passed over for one, as part of a sentence; empty if none is."""
+        seen = [] if best.may_have_seen else [row.row.label for row in self.rows if row.may_have_seen]
+        if not seen:
+            return ""
+        return f", but for {enumerated(list(dict.fromkeys(seen)))}, which may have seen these ratings,"
 
     def _not_shown(self, systems: str, best: RowOfLevels) -> str:
         """Return that chance may give the highest coefficient, too; name its row with what is known of it."""
         drawn, p = best.with_other_systems, p_text(best.lead.p)
         number = f"r = {_shown(best.lead.value)}"
         if drawn and drawn[1] - drawn[0] >= WHOLE:
-            number += ", any value with other systems"
+            number += ", with other systems anything from −1 to 1"
         elif drawn:
             number += f" [{decimals(drawn[0])}, {decimals(drawn[1])}]"
         if len(self.rows) == 1:
             return f"Over {systems} {best.name} is not shown to agree with the raters: {number}, {p}."
         return (
-            f"Over {systems} no metric is shown to agree with the raters; the highest is {best.name}, {number} ({p} "
-            f"for that row alone, and it is picked from {len(self.rows)} rows)."
+            f"Over {systems} no metric is shown to agree with the raters; the highest{self._but_for(best)} is "
+            f"{best.name}, {number} ({p} "
+            f"for that row alone, {p_text(best.p_of_all)} as the highest of {len(self.rows)} rows)."
         )
 
     @property
@@ -203,7 +235,7 @@ class LevelsReport:
     @property
     def over_outputs(self) -> str:
         """Return the answer over single outputs; it names a best row only if no other is as good."""
-        best = self.rows_by_output[0]
+        best = self.leading_by_output[0]
         estimate, outputs = best.of_outputs, counted(best.all_outputs.outputs, "single output")
         if estimate.value is None:
             return ""
@@ -216,14 +248,14 @@ class LevelsReport:
         labels = [row.row.label for row in rows]
         names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
         return (
-            f"Over {outputs} the highest r is {_shown(estimate.value)}{interval}, but which metric is best is not "
-            f"shown: {enumerated(names, MOST_NAMED)} lie within that range."
+            f"Over {outputs} the highest r{self._but_for(best)} is {_shown(estimate.value)}{interval}, but which "
+            f"metric is best is not shown: {enumerated(names, MOST_NAMED)} lie within that range."
         )
 
     @property
     def as_good_over_outputs(self) -> list[RowOfLevels]:
         """Return the rows that lie within the range of the highest over single outputs, or equal it."""
-        best, *others = self.rows_by_output
+        best, *others = self.leading_by_output
         estimate = best.of_outputs
         if estimate.value is None:
             return []
@@ -233,7 +265,7 @@ class LevelsReport:
     @property
     def shown_over_outputs(self) -> RowOfLevels | None:
         """Return the row that is shown to be best over single outputs; None if none is."""
-        best = self.rows_by_output[0]
+        best = self.leading_by_output[0]
         ends = best.of_outputs.over_items
         return None if ends is None or ends[0] <= 0 or self.as_good_over_outputs else best
 
@@ -266,7 +298,7 @@ class LevelsReport:
 
         What may be chance as a whole is no result that one system could carry.
         """
-        p = None if self.best is None else self.best.lead.p
+        p = None if self.best is None else self.best.p_of_all
         return "" if p is None or p > SIGNIFICANT or self.is_lowered else self.carried
 
     @property
@@ -291,12 +323,15 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     """Return the report with a row in full, by default the first sentence’s; None for an unknown row."""
     suspicious = too_good(result)
     entries = [
-        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious))
+        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious), len(result.rows))
         for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
     chosen = next((entry for entry in ordered if row is None or entry.index == row), None)
-    return None if chosen is None else LevelsReport(ordered, chosen)
+    if chosen is None:
+        return None
+    report = LevelsReport(ordered, chosen)
+    return report if row is not None else LevelsReport(ordered, report.opened)
 
 
 def levels_sentence(result: StudyResult) -> str:
@@ -332,5 +367,5 @@ def systems_figure(result: StudyResult, index: int, theme: Theme) -> Spec | None
     if row.negated:
         scores = tuple(-score for score in scores)
         subtitle += "; scores with their sign turned, since low ones are better"
-    metric = with_settings(row.label, row.signature)
+    metric = with_settings(row.label, row.signature) + (", negated" if row.negated else "")
     return system_scatter(ratings, scores, names, metric_name=metric, subtitle=subtitle, theme=theme)

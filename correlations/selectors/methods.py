@@ -27,7 +27,7 @@ def study_methods(study: Study, result: StudyResult) -> str:
         f"({REMAINDERS[spec['remainder']].sentence}); an observation is a unit's "
         f"difference in metric score and its difference in mean rating{ORIENTATIONS[spec['orientation']].sentence}. "
         f"{coefficients} over all observations {'was' if len(result.entries) == 1 else 'were'} averaged over "
-        f"{result.assignments:,} random orders of the items, the same for every metric. "
+        f"{counted(result.assignments, 'random order')} of the items, the same for every metric. "
         "Over larger units coefficients are usually higher: these compare with those over units of "
         f"{spec['unit_size']} only. "
         f"{result.items.used:,} items were used and {result.items.left_out:,} left out{_by_metric(result)}. "

@@ -21,7 +21,7 @@ from correlations.results.study import (
     Sweep,
     SystemShare,
 )
-from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.ceilings import raters_are_known, too_good
 from correlations.selectors.settings_words import settings_in_words
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.units import FEW_UNITS, FEW_UNITS_OF_PAIR, too_few_units
@@ -56,6 +56,7 @@ class BestRow:
     ahead: list[str]
     ceiling: float | None
     is_tuned: bool  # the best of several choices of references
+    passed_over: Sequence[str] = ()  # rows above it that may have seen the ratings
 
     @property
     def references(self) -> str:
@@ -73,16 +74,25 @@ def describes_only(row: StudyRow) -> bool:
 
 def rivals_in_words(names: Sequence[str]) -> str:
     """Return the metrics that do not differ from another one, as the end of a sentence."""
-    return f"{len(names)} others: {', '.join(names)}" if len(names) > MOST_RIVALS else " or ".join(names)
+    return f"{len(names)} others: {', '.join(names)}" if len(names) > MOST_RIVALS else alternatives(names)
 
 
 def best_row(result: StudyResult) -> BestRow | None:
-    """Return the row with the highest leading coefficient of those with enough units; None if none is defined."""
+    """Return the row with the highest leading coefficient of those with enough units; None if none is defined.
+
+    If that row is too good for a score that has not seen the ratings, it is the highest other one that judges quality.
+    """
     values = [None if row.few_units else result.lead_value(row) for row in result.rows]
     defined = [index for index, value in enumerate(values) if value is not None]
     if not defined:
         return None
     best = max(defined, key=lambda index: values[index] or 0.0)
+    seen = [row for row, _ in too_good(result)]
+    honest = [index for index in defined if result.rows[index] not in seen and not describes_only(result.rows[index])]
+    passed_over: list[str] = []
+    if result.rows[best] in seen and honest:
+        best = max(honest, key=lambda index: values[index] or 0.0)
+        passed_over = list(dict.fromkeys(row.label for row in seen if row in map(result.rows.__getitem__, defined)))
     row = result.rows[best]
     rivals, ahead = [], []
     this = row.label, row.subset_label
@@ -91,7 +101,7 @@ def best_row(result: StudyResult) -> BestRow | None:
         if this not in sides or entry.p_holm is None:
             continue
         label, references = sides[0] if sides[1] == this else sides[1]
-        if label == row.label:
+        if label == row.label or label in passed_over:
             continue  # the same metric with other references
         name = label if references in (row.subset_label, NO_REFERENCES) else f"{label} with {_short(references)}"
         if entry.p_holm >= SIGNIFICANT:
@@ -99,8 +109,22 @@ def best_row(result: StudyResult) -> BestRow | None:
         elif _lead(this, entry) < 0:
             ahead.append(name)
     ceiling = result.ceilings[best].coefficients[result.lead.key].ceiling
-    is_tuned = sum(each.label == row.label for each in result.rows) > 1
-    return BestRow(row, best, row.coefficients[result.lead.key], rivals, ahead, ceiling, is_tuned)
+    lead = row.coefficients[result.lead.key]
+    return BestRow(row, best, lead, rivals, ahead, ceiling, is_tuned(result, row), passed_over)
+
+
+def is_tuned(result: StudyResult, row: StudyRow) -> bool:
+    """Return whether a row that is named as the best was picked from several choices of references."""
+    return sum(each.label == row.label for each in result.rows) > 1
+
+
+def alternatives(names: Sequence[str]) -> str:
+    """Return names as a choice.
+
+    >>> alternatives(["BLEU"]), alternatives(["BLEU", "chrF", "TER"])
+    ('BLEU', 'BLEU, chrF or TER')
+    """
+    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def references_in_words(row: StudyRow) -> str:
@@ -373,7 +397,7 @@ FORESTS: Mapping[str, Callable[[StudyResult], Sequence[Coefficient]]] = {
 def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     """Return the specification of a chart; None if there is no chart of that name."""
     if name in FORESTS:
-        rows = _forest_rows(result, FORESTS[name](result))
+        rows = _forest_rows(result, FORESTS[name](result), with_paper=name != "forest")
         return forest_plot(rows, settings=settings_in_words(result), theme=theme)
     kind = next((kind for kind in AXES if kind == name), None)
     if kind is not None and kind in result.sweeps:
@@ -383,9 +407,14 @@ def figure(result: StudyResult, name: str, *, theme: Theme) -> Spec | None:
     return _scatter(result, places[name], theme) if name in places else None
 
 
-def forest_caption(result: StudyResult) -> str:
-    """Return how to read the chart; the raters' bar only if there is one."""
-    caption = "Line: 95% interval, bootstrap over items. Band: Fisher’s z as in ΔBLEU (Galley et al., 2015)."
+def forest_caption(result: StudyResult, *, with_paper: bool = False) -> str:
+    """Return how to read the chart; the raters' bar only if there is one, the paper's band in that of all coefficients.
+
+    That band takes observations for independent and is too narrow, so that it is kept out of the first chart.
+    """
+    caption = "Line: 95% interval, bootstrap over items."
+    if with_paper:
+        caption += " Band: Fisher’s z as in ΔBLEU (Galley et al., 2015), too narrow."
     if all(each.coefficients[result.lead.key].ceiling is None for each in result.ceilings):
         return " ".join(filter(None, [caption, settings_in_words(result)]))
     caption = f"{caption} Upright bar: how far another group of as many raters is estimated to agree."
@@ -398,7 +427,7 @@ def rows_in_order(result: StudyResult) -> list[int]:
     return sorted(positions, key=lambda position: _sorting(result.lead_value(result.rows[position])), reverse=True)
 
 
-def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> list[ForestRow]:
+def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient], *, with_paper: bool) -> list[ForestRow]:
     rows = [(result.rows[position], result.ceilings[position]) for position in rows_in_order(result)]
     return [
         ForestRow(
@@ -407,7 +436,7 @@ def _forest_rows(result: StudyResult, coefficients: Sequence[Coefficient]) -> li
             coefficient=entry.label,
             mean=number(estimate.value),
             honest=estimate.over_items or (NAN, NAN),
-            paper=estimate.paper or (NAN, NAN),
+            paper=(estimate.paper if with_paper else None) or (NAN, NAN),
             ceiling=number(None if estimate.value is None else ceiling.coefficients[entry.key].ceiling),
             reason=estimate.reason,
         )

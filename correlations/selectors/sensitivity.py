@@ -225,15 +225,7 @@ class SensitivityReport:
         sure = f"If other {drawn} had been drawn, {self.first} would be ahead in {pair.ahead[ALL]:.0%} of draws"
         if self.settled:
             return " ".join(filter(None, [f"{sure}.", self.beside_the_test]))
-        return f"{sure}. {self._what_would_settle(pair)}{self._of_these()}"
-
-    def _of_these(self) -> str:
-        """Return what was enough if the items and raters are taken as they are, as a last sentence."""
-        takes = [f"{_times(each, WORDS[each.kind])} {EACH[each.kind]}" for each in self.curves]
-        if not takes:
-            return ""
-        listed = " and ".join(filter(None, (", ".join(takes[:-1]), takes[-1])))
-        return f" Of these very ratings, {listed} would have been enough to give the same order."
+        return f"{sure}. {self._what_would_settle(pair)}"
 
     def _what_would_settle(self, pair: PairSources) -> str:
         of_items, of_all = pair.sources[ITEMS].spread, pair.sources[ALL].spread

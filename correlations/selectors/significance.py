@@ -36,13 +36,13 @@ LEVELS = {UNITS: "Sampled units", SYSTEMS: "Systems", OUTPUTS: "Outputs"}
 METHODS: Mapping[str, Mapping[str, str]] = {
     UNITS: {OVER_ITEMS: "Bootstrap over items"},
     SYSTEMS: {
+        WILLIAMS: "Williams, n − 3",
+        WILLIAMS_2: "Williams, n − 2",
+        OVER_ITEMS: "Bootstrap over items",
+        OVER_BOTH: "over items and systems",
         SWAP_SYSTEMS: "Permutation of systems",
         SWAP_BOTH: "of outputs",
         SWAP_ITEMS: "of items",
-        OVER_ITEMS: "Bootstrap over items",
-        OVER_BOTH: "over items and systems",
-        WILLIAMS: "Williams, n − 3",
-        WILLIAMS_2: "Williams, n − 2",
     },
     OUTPUTS: {
         SWAP_ITEMS: "Permutation of items",
@@ -51,7 +51,11 @@ METHODS: Mapping[str, Mapping[str, str]] = {
         WILLIAMS_2: "Williams, n − 2",
     },
 }
-MEAN = "Since scores of outputs are swapped, a system’s score is their mean here."
+MEAN = (
+    "Scores of outputs are swapped, so that a system’s score is their mean on all of this page; the other tests, and "
+    "the page by system and by output, have its score over all outputs at once."
+)
+BY_MEANS = (SWAP_SYSTEMS, SWAP_BOTH, SWAP_ITEMS)
 HERE = (
     "It asks of these very systems: metrics that think differently of them differ, though over other systems neither "
     "may be the better one."
@@ -199,6 +203,11 @@ class Contest:
         return least if self.method == SWAP_SYSTEMS and is_shown else None
 
     @property
+    def by_means(self) -> bool:
+        """Return whether a system's score is the mean of its outputs', in every number of this contest."""
+        return self.level == SYSTEMS and self.method in BY_MEANS
+
+    @property
     def few_systems(self) -> bool:
         """Return whether they are few, though enough for tests."""
         return self.level == SYSTEMS and not too_few_systems(self.n_systems) and self.n_systems < FEW_SYSTEMS
@@ -289,7 +298,8 @@ def _contest(
     result: StudyResult, level: str, method: str, coefficient: Coefficient, draws: int, pairs: Pairs
 ) -> Contest:
     rows = list(range(len(result.rows))) if level == UNITS else list(result.significance.rows)
-    values = {index: _value(result, level, index) for index in rows}
+    by_means = level == SYSTEMS and method in BY_MEANS
+    values = {index: _of_means(pairs, index) if by_means else _value(result, level, index) for index in rows}
     rows.sort(key=lambda index: -np.inf if values[index] is None else -(values[index] or 0.0))
     rows.sort(key=lambda index: values[index] is None)
     by_places: Pairs = {}
@@ -333,6 +343,17 @@ def _value(result: StudyResult, level: str, index: int) -> float | None:
     levels = result.levels[index]
     coefficients = levels.system.coefficients if level == SYSTEMS else levels.outputs[0].coefficients
     return coefficients["pearson"].value
+
+
+def _of_means(pairs: Pairs, index: int) -> float | None:
+    """Return a row's coefficient by means of outputs' scores, from the pair that shares most of its outputs."""
+    sides = [
+        (pair.of or 0, value)
+        for (first, second), pair in pairs.items()
+        for row, value in ((first, pair.first_value), (second, pair.second_value))
+        if row == index and value is not None
+    ]
+    return max(sides)[1] if sides else None
 
 
 def significance_sentence(result: StudyResult) -> str:

@@ -7,7 +7,7 @@ from annotation.core.numbers import counted, decimals
 from annotation.core.prose import enumerated
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.results.common import Ends
-from correlations.results.significance import OUTPUTS, SYSTEMS
+from correlations.results.significance import OUTPUTS, SWAP_SYSTEMS, SYSTEMS
 from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
 from correlations.selectors.levels import levels_report
 from correlations.selectors.reports import NAN, best_row, n_significant, number, reads_references, references_in_words
@@ -16,6 +16,7 @@ from correlations.selectors.significance import LEVELS, UNITS, Contest, Contesta
 from metrics.templatetags.report import p_text
 
 FIGURE = "ranking-"  # begins the names of charts, which end with the level
+BY_MEANS = "-by-means"  # after the level, if scores of systems are means of their outputs'
 MOST_NAMED = 4  # rows that the closest one is significantly closer than
 OVERLAP = "Intervals that overlap may still differ, as each pair is tested on the same items."
 INTERVALS = {
@@ -120,7 +121,14 @@ def in_ranges(places: Iterable[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
 
 
+def ranking_name(shown: Contest) -> str:
+    """Return the name of the chart of the rows in order; tests by means of outputs have one of their own."""
+    return f"{FIGURE}{shown.level}{BY_MEANS if shown.by_means else ''}"
+
+
 def ranking_caption(shown: Contest) -> str:
+    if shown.by_means:
+        return f"{shown.coefficient.label} over {shown.over}, whose scores are means of their outputs’."
     return f"{shown.coefficient.label} over {shown.over}. {INTERVALS[shown.level]} {OVERLAP}"
 
 
@@ -144,7 +152,9 @@ def pairs_summary(shown: Contest) -> str:
 def ranking_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:
     """Return the chart ``ranking-LEVEL``; None if the name is another's."""
     level = name.removeprefix(FIGURE)
-    shown = contest(result, level) if level != name and level in LEVELS else None
+    method = SWAP_SYSTEMS if level == SYSTEMS + BY_MEANS else None
+    level = level.removesuffix(BY_MEANS)
+    shown = contest(result, level, method) if name.startswith(FIGURE) and level in LEVELS else None
     if shown is None or not shown.contestants:
         return None
     return forest_plot(
@@ -162,7 +172,7 @@ def _forest_row(result: StudyResult, shown: Contest, each: Contestant) -> Forest
         subset="" if each.row.subset == NO_REFERENCES else each.row.subset_label,
         coefficient=shown.coefficient.label,
         mean=number(each.value),
-        honest=_interval(result, shown.level, each.index) or (NAN, NAN),
+        honest=(None if shown.by_means else _interval(result, shown.level, each.index)) or (NAN, NAN),
         reason="not defined",
     )
 

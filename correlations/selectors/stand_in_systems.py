@@ -77,17 +77,15 @@ class SystemBias:
         whose = "Its ratings" if self.candidate.stand_in.scale == "ratings" else "Its scores on the raters’ scale"
         if len(self.apart) == 1:
             return f"{whose} less the raters’ are {least}."
-        text = f"{whose} less the raters’ are {least} to {most}{self._by_chance}"
+        text = f"{whose} less the raters’ are {least} to {most}.{self._by_chance}"
         if self.uneven and self.may_be_chance:
-            text += f". Still its differences between systems are off by up to {self.off_in_words} on these outputs: "
+            text += f" Still its differences between systems are off by up to {self.off_in_words} on these outputs: "
             text += "rely on raters for them."
         elif self.uneven:
-            text += ". Rely on raters for differences between systems: the judge’s are off by up to "
+            text += " Rely on raters for differences between systems: the judge’s are off by up to "
             text += f"{self.off_in_words} on these outputs."
-        elif self.uneven is None:
-            text += "."
-        else:
-            text += f". So its difference of any two systems is within {self.off_in_words} of theirs on these outputs"
+        elif self.uneven is not None:
+            text += f" Its difference of any two systems is within {self.off_in_words} of theirs on these outputs"
             text += ": it may compare systems that lie farther apart." if may_compare else "."
         return f"{text} {self.other_first}".strip()
 
@@ -99,11 +97,13 @@ class SystemBias:
 
     @property
     def _by_chance(self) -> str:
-        """Return whether systems differ in this by more than chance, as part of a sentence; empty if not tested."""
+        """Return whether the system that stands out most does so by more than chance, as a sentence; may be empty."""
         p = self.candidate.stand_in.same_offset_p
         if p is None:
             return ""
-        return f", {'which may be chance' if self.may_be_chance else 'more apart than chance explains'} ({p_text(p)})"
+        what = "they differ" if len(self.apart) == 2 else "one of them lies so far from the others"
+        verdict = "may be chance" if self.may_be_chance else "is more than chance"
+        return f" That {what} {verdict} ({p_text(p)}, for other items and these raters)."
 
     @property
     def in_short(self) -> str:

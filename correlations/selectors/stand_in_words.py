@@ -272,6 +272,12 @@ def stand_in_sentence(result: StudyResult) -> str:
     return " ".join(filter(None, [answer, ordering(row), bias_in_short(row), basis_in_short(row), able]))
 
 
+def stand_in_verdict(result: StudyResult) -> str:
+    """Return the answer alone, for a list of questions."""
+    row = leading_row(kinds_by_row(result), result)
+    return str(verdict(row, row.any_candidate.short_label))
+
+
 def stand_in_paragraph(result: StudyResult) -> str:
     """Return what the page says, with all its reservations, for a report without that page."""
     candidates = stand_in_candidates(result, IN_PLACE_OF)

@@ -85,9 +85,7 @@ def ranges_blocks(result: StudyResult) -> list[Grid] | list[Paragraph]:
     if levels is None or not (grids := ranges_grids(result)):
         return []
     estimates = [estimate for row in levels.rows for estimate in row.system.coefficients.values()]
-    drawn = [
-        ends for estimate in estimates for ends in (estimate.over_systems, estimate.over_items_and_systems) if ends
-    ]
+    drawn = [estimate.over_items_and_systems for estimate in estimates if estimate.over_items_and_systems is not None]
     if levels.n_systems >= FEWEST_SYSTEMS and any(ends[1] - ends[0] < WHOLE for ends in drawn):
         return grids
     symbols = enumerated([entry.symbol for entry in _stored(result)])
@@ -120,17 +118,16 @@ def _grid(report: RangesReport, order: Sequence[int]) -> Grid:
         estimate = each.estimate
         ranges = (
             estimate.over_items,
-            estimate.over_systems,
             estimate.over_items_and_systems,
             estimate.over_raters,
             estimate.over_items_systems_and_raters,
         )
         rows.append((*names(each.of.row), number(estimate.value, 2), *(interval(ends) for ends in ranges)))
         notes.append(raters_note(each.of.system))
-    labels = (report.coefficient.symbol, "items", "systems", "items, systems", "raters", "all three")
+    labels = (report.coefficient.symbol, "items", "items, systems", "raters", "all three")
     caption = (
-        f"{report.coefficient.label} over systems, with 95% intervals for other items, other systems, both, other "
-        "raters of the outputs (at least 95%), or all three; what is not named stays as it was."
+        f"{report.coefficient.label} over systems, with 95% intervals for other items, other items and systems, "
+        "other raters of the outputs (at least 95%), or all three; what is not named stays as it was."
     )
     columns = (METRIC, REFERENCES, *(Column(label, is_number=True) for label in labels))
     return Grid(
@@ -152,7 +149,7 @@ def _stored(result: StudyResult) -> list[Coefficient]:
 def _widths(estimate: SystemEstimate) -> dict[str, float]:
     ranges: dict[str, Ends | None] = {
         "items": estimate.over_items,
-        "systems": estimate.over_systems,
+        "items and systems": estimate.over_items_and_systems,
         "raters": estimate.over_raters,
     }
     return {name: ends[1] - ends[0] for name, ends in ranges.items() if ends is not None}

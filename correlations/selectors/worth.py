@@ -180,10 +180,18 @@ class Candidate:
         if self.passed and self.agrees_nowhere:
             return f"not shown: {self.disagreement}"
         if self.passed and self.same_passes:
-            return "not shown: one rating for all passes, too"
+            return f"not shown: one rating for all passes, too{self._order_in_words}"
         if self.passed and not self.tells_more:
             return "not shown to beat one rating"
         return "undecided"
+
+    @property
+    def _order_in_words(self) -> str:
+        """Return how closely it orders outputs beside a rater, as the end of a table's cell; empty if not shown."""
+        if self.agrees_more:
+            return "; it orders outputs more closely than a rater"
+        ends = self.human.difference_ends
+        return "; it orders outputs less closely than a rater" if ends is not None and ends[1] < 0 else ""
 
     @property
     def passed(self) -> bool:

@@ -148,7 +148,7 @@ def _stand_in(
 
 
 def _same_offset_p(inputs: StudyInputs, row: Row, assumed: AssumedScale | None) -> float | None:
-    """Test that scores lie equally far from the ratings of every system; None unless they are on the raters' scale."""
+    """Test that no system stands out in how far scores lie from ratings; None unless they are on the raters' scale."""
     if assumed is None:
         return None
     offsets = assumed.placed(row.statistics.sentence_scores) - inputs.human.mean

@@ -16,6 +16,7 @@ from correlations.stats.ranks import Floats
 from correlations.stats.resampling import RaterRatings, replicates_interval
 
 NORMAL = float(special.ndtri(LEVELS[1]))
+FEWEST_ALONE = 6  # systems; below, those drawn alone hold the truth in 73 to 98 %
 _EQUAL = 1e-9  # what rounding adds
 
 
@@ -57,7 +58,9 @@ def over_systems(value: float, draws: Floats, n_systems: int, *, alone: bool) ->
     Bias-corrected percentiles; draws that equal the value count half below it. Of T systems those at the normal
     quantile times sqrt(T / (T - 1)), as drawn systems vary by (T - 1) / T of what systems do; alone those at the
     quantile of Student's t with T - 1 degrees of freedom, for then no noise of items widens the draws. Of ranks this
-    holds at least 95%. Parameters and results are those of `over_items`; ``n_systems`` is T, at least 2.
+    holds at least 95%. Below six systems it is NaN alone: few systems drawn are often two or three different ones,
+    whose r is nearly 1 or -1 whatever the truth is. Else parameters and results are those of `over_items`;
+    ``n_systems`` is T, at least 2.
 
     References
     ----------
@@ -71,7 +74,7 @@ def over_systems(value: float, draws: Floats, n_systems: int, *, alone: bool) ->
     (0.025, 0.975)
     """
     defined = _defined(value, draws)
-    if defined is None:
+    if defined is None or (alone and n_systems < FEWEST_ALONE):
         return NOWHERE
     n = defined.size
     below = float((defined < value).sum() + 0.5 * (defined == value).sum())

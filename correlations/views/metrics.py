@@ -25,18 +25,19 @@ from correlations.selectors.ceilings import (
     too_good_sentence,
 )
 from correlations.selectors.changes import same_texts
-from correlations.selectors.headlines import study_headline
+from correlations.selectors.headlines import Headline, criteria_in_words, study_headline
 from correlations.selectors.level_answers import FIGURE as LEVELS_FIGURE
 from correlations.selectors.level_answers import levels_figure
 from correlations.selectors.levels import levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
+from correlations.selectors.points import Point, with_text
 from correlations.selectors.rated_pairs import Pairs, certain_pairs
 from correlations.selectors.sensitivity import sensitivity_figure, sensitivity_sentence
 from correlations.selectors.settings_words import settings_note
 from correlations.selectors.significance import matrix_figure, significance_sentence
 from correlations.selectors.significance_words import ranking_figure
 from correlations.selectors.stand_in_charts import AGREEMENT, agreement_figure
-from correlations.selectors.stand_in_words import stand_in_sentence
+from correlations.selectors.stand_in_words import stand_in_finding, stand_in_verdict
 from correlations.selectors.worth import ranking_sentence
 from correlations.services.studies import study_create
 from correlations.stats.ranking import NO_PAIR
@@ -88,7 +89,9 @@ def _hypotheses(study: Study) -> str:
 
 def _units(study: Study) -> str:
     spec = study.specification
-    return f"{counted(spec['unit_size'], 'item')}, {counted(spec['assignments'], 'assignment')}"
+    # Units of one item are the same in every assignment, so that one is computed.
+    assignments = 1 if spec["unit_size"] == 1 else spec["assignments"]
+    return f"{counted(spec['unit_size'], 'item')}, {counted(assignments, 'assignment')}"
 
 
 def _report(study: Study, result: StudyResult) -> Context:
@@ -101,6 +104,7 @@ def _report(study: Study, result: StudyResult) -> Context:
         "methods": study_methods(study, result),
         "headline": (headline := study_headline(study, result)),
         "best": headline and headline.best,
+        "points": [] if headline is None else _points(study, result, headline),
         "few_units": reports.few_units(result),
         "circular": reports.circularity_to_show(result),
         "copies": reports.copies(result),
@@ -129,17 +133,29 @@ def _report(study: Study, result: StudyResult) -> Context:
         "units": reports.units_of(study),
         "settings_note": settings_note(result, study.specification),
         "forest_caption": reports.forest_caption(result),
+        "forest_all_caption": reports.forest_caption(result, with_paper=True),
         "sweeps_title": reports.sweeps_title(result),
         "sweeps": reports.sweeps_to_draw(result),
         "questions": _questions(study, result),
     }
 
 
+def _points(study: Study, result: StudyResult, headline: Headline) -> list[Point]:
+    """Return what stands below the headline: what was rated, whether a judge can stand in, and its own points."""
+    judge, _ = stand_in_finding(result) or ("", "")
+    more = STUDY.url("stand-in", study.project, study.pk)
+    return with_text(
+        Point("What raters judged", criteria_in_words(study)),
+        Point("In place of a rater", judge, more, "What that rests on"),
+        *headline.points,
+    )
+
+
 # Pages of a study, each with the question that it answers and the answer in a sentence.
 QUESTIONS: Mapping[str, tuple[str, Callable[[StudyResult], str]]] = {
     "significance": ("Which metrics can be told apart?", significance_sentence),
     "levels": ("How is it by system, and by output?", levels_sentence),
-    "stand-in": ("Can a judge stand in for raters here?", stand_in_sentence),
+    "stand-in": ("Can a judge stand in for raters here?", stand_in_verdict),
     "sensitivity": ("How many raters did we need?", sensitivity_sentence),
 }
 ELSEWHERE = "Set this study beside those of other data sets, or with other settings."

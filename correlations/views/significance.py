@@ -10,13 +10,13 @@ from correlations.models import Study
 from correlations.results.study import StudyResult
 from correlations.selectors.significance import LEVELS, METHODS, contest
 from correlations.selectors.significance_words import (
-    FIGURE,
     answer,
     in_ranges,
     matrix_caption,
     pairs_summary,
     places_beaten,
     ranking_caption,
+    ranking_name,
     verdict,
 )
 from correlations.views.kinds import StudyPage, finished_study_or_404
@@ -38,7 +38,7 @@ def study_significance(request: MemberRequest, page: StudyPage[Study, StudyResul
         "shown": shown,
         "verdict": verdict(shown),
         "answer": answer(page.result, shown),
-        "ranking_name": f"{FIGURE}{shown.level}",
+        "ranking_name": ranking_name(shown),
         "ranking_caption": ranking_caption(shown),
         "matrix_caption": matrix_caption(shown),
         "pairs_summary": pairs_summary(shown),

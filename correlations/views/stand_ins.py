@@ -47,6 +47,7 @@ def study_stand_in(request: MemberRequest, page: StudyPage[Study, StudyResult]) 
         "figure": AGREEMENT if has_agreement(page.result) else "",
         "figure_caption": agreement_caption(page.result),
         "candidates": list(zip(report.candidates, _able(page.result, report.candidates), strict=True)),
+        "any_tested": any(each.margin is not None for each in report.candidates),
         "chosen_raters": whom,
         "scale_url": _scale_url(project, study, report.chosen),
         "note": dict(imported_notes(study, page.result)).get(report.chosen.row.label, ""),

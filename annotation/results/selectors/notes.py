@@ -1,7 +1,7 @@
 """What surprises readers of results, explained where it occurs and nowhere else."""
 
 from collections.abc import Iterator
-from math import isclose
+from math import isclose, isnan
 
 from annotation.core.numbers import decimals
 from annotation.results.selectors.verdicts import CriterionVerdict, SystemVerdict
@@ -22,7 +22,9 @@ def _why_before(verdict: CriterionVerdict, lower: SystemVerdict, higher: SystemV
     better = next((each.name for each in verdict.systems if each.name in beaten_by), "")
     if not better:
         return ""
-    why = f"{better} differs significantly from {higher.name}, but not from {lower.name}"
+    pairs = [{pair.first, pair.second} for pair in verdict.pairs if not isnan(pair.adjusted)]
+    which = f"but not from {lower.name}" if {better, lower.name} in pairs else f"and is not compared with {lower.name}"
+    why = f"{better} differs significantly from {higher.name}, {which}"
     if better == lower.name:
         why = f"{lower.name} is significantly better than {higher.name} on the items that both have"
     return (

@@ -38,6 +38,8 @@ def test_a_lower_mean_that_ranks_first_is_explained_by_what_is_certain() -> None
         "B has a higher mean than C (2.91 against 2.82), but its best rank is 2, C’s 1, because A differs "
         "significantly from B, but not from C."
     )
+    untested = rank_note(replace(found, pairs=[pair("A", "B", CERTAIN), pair("B", "C", OPEN)]))
+    assert untested.endswith("because A differs significantly from B, and is not compared with C.")
 
 
 def test_a_lower_mean_that_wins_on_common_items_is_explained_by_these() -> None:

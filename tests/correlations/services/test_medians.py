@@ -19,6 +19,6 @@ def test_medians_have_intervals_over_items_but_not_over_raters(world: World) -> 
     assert rho["over_items_and_raters_reason"] == "only medians or means were imported: their raters are not known"
     level = study.read_result().levels[0].system
     pearson = level.coefficients["pearson"]
-    assert pearson.over_systems is not None
+    assert pearson.over_items_and_systems is not None
     assert (pearson.over_raters, pearson.over_items_systems_and_raters, level.raters) == (None, None, 0)
     assert level.raters_reason == "only medians or means were imported: their raters are not known"

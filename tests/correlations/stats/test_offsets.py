@@ -11,10 +11,10 @@ from correlations.stats.offsets import same_offset_p
 NAN = math.nan
 
 
-def spread(*systems, axis=-1):
+def farthest(*systems, axis=-1):
     """Return the statistic as the docstring says it, of complete offsets."""
     offsets = np.stack(systems)
-    return ((offsets - offsets.mean(axis=0)).mean(axis=-1) ** 2 * offsets.shape[-1]).sum(axis=0)
+    return ((offsets - offsets.mean(axis=0)).mean(axis=-1) ** 2 * offsets.shape[-1]).max(axis=0)
 
 
 def test_p_is_that_of_the_permutation_test_of_scipy():
@@ -24,7 +24,7 @@ def test_p_is_that_of_the_permutation_test_of_scipy():
     offsets[1] += 0.35
 
     expected = stats.permutation_test(
-        list(offsets), spread, permutation_type="samples", vectorized=True, n_resamples=4999, alternative="greater"
+        list(offsets), farthest, permutation_type="samples", vectorized=True, n_resamples=4999, alternative="greater"
     )
 
     assert same_offset_p(offsets, rng=rng, n_shuffles=4999) == pytest.approx(expected.pvalue, abs=0.02)

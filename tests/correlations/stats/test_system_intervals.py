@@ -20,11 +20,12 @@ def test_the_bias_corrected_interval_equals_scipys_bca_where_nothing_accelerates
 
 
 def test_few_systems_widen_the_interval_as_much_as_draws_of_them_vary_too_little() -> None:
-    """Five systems: the normal quantile times sqrt(5 / 4); alone, that of Student's t with 4 degrees of freedom."""
+    """The normal quantile times sqrt(5 / 4) for five systems; alone, for six, Student's t with 5 degrees of freedom."""
     draws = stats.norm.ppf(np.linspace(0.0005, 0.9995, 1000)) / 10
     low, high = intervals.over_systems(0.0, draws, 5, alone=False)
     assert (low, high) == pytest.approx((-0.196 * math.sqrt(1.25), 0.196 * math.sqrt(1.25)), abs=2e-3)
-    assert intervals.over_systems(0.0, draws, 5, alone=True).high == pytest.approx(0.2776, abs=6e-3)  # t(4)
+    assert intervals.over_systems(0.0, draws, 6, alone=True).high == pytest.approx(0.2571, abs=6e-3)  # t(5)
+    assert math.isnan(intervals.over_systems(0.0, draws, 5, alone=True).high)
 
 
 def test_the_bias_of_draws_counts_as_error_over_items() -> None:

@@ -18,6 +18,8 @@ from correlations.published.table import FOLDER
 from correlations.results.common import Ends
 from correlations.results.levels import RowLevels, SystemPoint, WithoutSystem
 from correlations.results.study import StudyRow
+from correlations.selectors import levels, reports
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.documents import study_document
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.level_answers import NOT_SHOWN, LevelAnswers, level_answers, levels_figure
@@ -48,6 +50,13 @@ def study(world: World) -> Study:
     study_execute(study_id=study.pk)
     study.refresh_from_db()
     return study
+
+
+@pytest.fixture(autouse=True)
+def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take Oracle's scores, which are the mean ratings, for those of a judge that has not seen them."""
+    for module in (levels, reports):
+        monkeypatch.setattr(module, "too_good", lambda result: [])
 
 
 def outputs_of(world: World) -> pd.DataFrame:
@@ -114,7 +123,7 @@ def test_the_page_answers_warns_and_shows_the_systems(study: Study, viewer, as_u
     assert "<strong>Oracle.</strong> Over" in page
     assert "which of two systems is better on units of 4 items?" in page
     chart = client.get(address(study, "study-figure", "levels")).json()
-    assert "outputs" in chart["description"]
+    assert "By output" in chart["description"]
     assert "systems" not in chart["description"], "three are too few"
     assert page.count('data-label="p">–<') == 2, "no p over so few"
     table = client.get(address(study, "study-download", "system-level", "csv"))
@@ -138,7 +147,7 @@ def test_the_page_says_what_is_drawn_anew_by_the_coefficient_that_the_reader_cho
 ) -> None:
     result, client = study.read_result(), as_user(viewer)
     level = result.levels[1].system
-    names = ("over_items", "over_systems", "over_items_and_systems", "over_raters", "over_items_systems_and_raters")
+    names = ("over_items", "over_items_and_systems", "over_raters", "over_items_systems_and_raters")
 
     def section(query: str) -> str:
         page = client.get(f"{address(study)}?row=1{query}").content.decode()
@@ -166,12 +175,13 @@ def test_the_page_says_what_is_drawn_anew_by_the_coefficient_that_the_reader_cho
     assert client.get(address(study) + "?coefficient=somers_d").status_code == 404
 
     lead = level.coefficients["pearson"]
-    lead = replace(lead, over_items=(0.5, 0.7), over_systems=(-0.2, 0.9), over_raters=(0.4, 0.9))
+    lead = replace(lead, over_items=(0.5, 0.7), over_items_and_systems=(-0.2, 0.9), over_raters=(0.4, 0.9))
     coefficients = {**level.coefficients, "pearson": lead}
     more = replace(result.levels[1], system=replace(level, systems=2 * level.systems, coefficients=coefficients))
     report = levels_report(replace(result, levels=(result.levels[0], more)), 1)
     assert report is not None
-    wide = "other systems would move r over systems most: that interval is 1.10 wide (raters: 0.50, items: 0.20)."
+    wide = "other items and systems would move r over systems most: that interval is 1.10 wide (raters: 0.50, "
+    wide += "items: 0.20)."
     assert wide in ranges_sentence(report, COEFFICIENTS["pearson"])
     note = raters_note(replace(level, raters=4, raters_reason=""))
     assert note == "There are 4 raters: they say little of others, so the interval over raters is wide."
@@ -183,10 +193,9 @@ def test_a_page_of_few_systems_says_what_chance_gives_and_where_the_headlines_ro
     """The least r that chance gives once in 20 times: printed tables of Pearson's r, 4 degrees of freedom, .811."""
     result = study.read_result()
 
-    def levels(index: int, r: float, over_outputs: Ends, p: float = 0.01, over_systems: Ends = (0.2, 1.0)) -> RowLevels:
+    def levels(index: int, r: float, over_outputs: Ends, p: float = 0.01, ends: Ends = (0.2, 1.0)) -> RowLevels:
         system, (outputs, *rest) = result.levels[index].system, result.levels[index].outputs
-        lead = replace(system.coefficients["pearson"], value=r, p=p, over_systems=over_systems)
-        lead = replace(lead, over_items_and_systems=over_systems)
+        lead = replace(system.coefficients["pearson"], value=r, p=p, over_items_and_systems=ends)
         system = replace(system, systems=2 * system.systems, coefficients={**system.coefficients, "pearson": lead})
         of_outputs = replace(outputs.coefficients["pearson"], value=sum(over_outputs) / 2, over_items=over_outputs)
         outputs = replace(outputs, coefficients={**outputs.coefficients, "pearson": of_outputs})
@@ -202,7 +211,7 @@ def test_a_page_of_few_systems_says_what_chance_gives_and_where_the_headlines_ro
     shown = answers(levels(0, 0.9, (0.1, 0.2)), levels(1, 0.8, (0.3, 0.4)))
     assert (shown.systems_verdict, shown.outputs_verdict) == ("TER with all references.", "Oracle.")
     assert shown.systems_sure[-1].startswith(
-        "6 systems are few: a metric that tells nothing reaches r = 0.81 or more, up or down, once in 20 times."
+        "6 systems are few: a metric that tells nothing reaches r = 0.81 or more, up or down, once in 20 times,"
     )
     places = {each.of.row.label: each for each in shown.rows}
     assert [places["TER"].systems.rank, places["TER"].outputs.rank] == [1, 2]
@@ -210,10 +219,10 @@ def test_a_page_of_few_systems_says_what_chance_gives_and_where_the_headlines_ro
     assert "few systems leave much of their order to chance" in shown.headline
 
     wide = (-1.0, 1.0)
-    none = answers(levels(0, 0.9, (-0.1, 0.2), over_systems=wide), levels(1, 0.8, (-0.3, 0.4), p=0.2))
+    none = answers(levels(0, 0.9, (-0.1, 0.2), ends=wide), levels(1, 0.8, (-0.3, 0.4), p=0.2))
     assert (none.systems_verdict, none.outputs_verdict) == (NOT_SHOWN, NOT_SHOWN)
     assert none.systems_sure[-1].startswith("A correlation over 6 systems says little")
-    second = answers(levels(0, 0.9, (0.1, 0.3), over_systems=wide), levels(1, 0.8, (0.1, 0.2)))
+    second = answers(levels(0, 0.9, (0.1, 0.3), ends=wide), levels(1, 0.8, (0.1, 0.2)))
     assert second.systems_verdict == "", "the highest row is not shown to agree, and another one is"
     assert second.outputs_verdict == "No single one is shown to be best."
 
@@ -317,23 +326,20 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
 
     by_chance = words("system", {"value": 0.5}, {"value": 0.92, "p": 0.254})
     assert "Over 6 systems no metric is shown to agree with the raters" in by_chance
-    assert "the raters; the highest is Oracle, r = 0.92 (p = 0.254 for that row alone, and it" in by_chance
-    assert "is picked from 2 rows)" in by_chance
+    assert "the raters; the highest is Oracle, r = 0.92 (p = 0.254 for that row alone, " in by_chance
+    assert "p = 0.508 as the highest of 2 rows)" in by_chance
+    assert "no metric is shown" in words("system", {"value": 0.5}, {"value": 0.89, "p": 0.03}), "corrected for 2 rows"
     ends = words("system", {"value": 0.5}, {"value": 0.6, "p": 0.2, "over_items_and_systems": (-0.39, 0.97)})
     assert "r = 0.60 [−0.39, 0.97] (p = 0.200 for that row alone" in ends
     only = replace(
         result,
         rows=result.rows[:1],
-        levels=(
-            with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_systems=None, over_items_and_systems=None),
-        ),
+        levels=(with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_items_and_systems=None),),
     )
     assert "is not shown to agree with the raters: r = 0.50, p = 0.300." in levels_sentence(only)
     wide = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_items_and_systems": (-0.39, 0.99)})
     assert "0.89, but agreement is not shown beyond them" in wide
     assert "from −0.39 to 0.99" in wide
-    wider = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_systems": (-1.0, 1.0)})
-    assert "from −1.00 to 1.00" in wider, "the wider of two intervals over other systems"
     near = words("outputs", {"value": 0.14}, {"value": 0.15, "over_items": (0.11, 0.19)})
     unsure = "the highest r is 0.15 [0.11, 0.19], but which metric is best is not shown: "
     assert f"{unsure}Oracle and TER lie within that range." in near
@@ -349,6 +355,24 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
     )
     assert "with all references lie within that range." in named  # a row by its references, not by its label alone
     assert "lie within" not in words("outputs", {"value": 0.1}, {"value": 0.15, "over_items": (0.11, 0.19)})
+
+
+def test_a_row_that_may_have_seen_the_ratings_does_not_lead(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "too_good", too_good)
+    monkeypatch.setattr(reports, "too_good", too_good)
+    result = study.read_result()
+    result = replace(result, rows=tuple(replace(row, few_units="") for row in result.rows))
+    assert [row.label for row, _ in too_good(result)] == ["Oracle"]
+    headline, report = study_headline(study, result), levels_report(result, None)
+    assert headline is not None
+    assert report is not None
+    assert headline.sentence.startswith("TER with all references has the highest Spearman’s ρ with the raters of those")
+    assert "Oracle may have seen them." in headline.doubts
+    assert report.over_outputs.startswith("Over ")
+    assert "TER with all references has, but for Oracle, which may have seen these ratings, the highest r" in (
+        report.over_outputs
+    )
+    assert [each.of.row.label for each in level_answers(study, result, report).rows] == ["Oracle", "TER"]
 
 
 def test_the_study_names_another_winner_only_where_the_page_of_levels_shows_one(study: Study) -> None:

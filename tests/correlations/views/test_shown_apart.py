@@ -20,24 +20,27 @@ def test_the_lead_says_how_many_metrics_of_each_kind_are_shown_to_agree(study: S
     first = result.rows[0]
 
     def row(label: str, ends: tuple[float, float] | None, **changes: object) -> StudyRow:
-        estimate = replace(first.coefficients["spearman"], value=0.2, over_items=ends)
+        estimate = replace(first.coefficients["spearman"], value=0.2, over_items=ends, over_items_and_raters=ends)
         return replace(first, label=label, few_units="", coefficients={"spearman": estimate}, **changes)
 
     def said(*rows: StudyRow, best: str = "gpt") -> str:
         return shown_apart(replace(result, rows=rows), best)
 
     judge, other = row("gpt", ABOVE, metric=External.name), row("qwen", WIDE, metric=External.name)
+    over = "for other items and raters"
     none = "Of the 2 automatic metrics none is shown to agree with the raters over these units:"
-    assert said(judge, row("BLEU", WIDE), row("chrF", WIDE)) == f"{none} every interval includes 0."
-    assert said(judge, row("BLEU", WIDE), row("chrF", BELOW)) == f"{none} no interval lies above 0."
+    assert said(judge, row("BLEU", WIDE), row("chrF", WIDE)) == f"{none} every interval {over} includes 0."
+    assert said(judge, row("BLEU", WIDE), row("chrF", BELOW)) == f"{none} no interval {over} lies above 0."
     some = said(judge, row("BLEU", WIDE), row("chrF", ABOVE), row("chrF", WIDE))
     assert some.startswith("Of the 2 automatic metrics only chrF is shown to agree with the raters, with at least one")
-    assert said(judge, row("BLEU", WIDE)).endswith("is not shown to agree with the raters: its interval includes 0.")
+    assert said(judge, row("BLEU", WIDE)).endswith(
+        f"is not shown to agree with the raters: its interval {over} includes 0."
+    )
     assert said(judge, row("BLEU", ABOVE)) == "BLEU, the only automatic metric, is shown to agree with the raters."
     both = said(judge, other, row("BLEU", ABOVE), row("chrF", ABOVE))
     assert both.startswith("Of the 2 imported scores only gpt is shown to agree with the raters: no other has an")
     assert both.endswith(
-        "Of the 2 automatic metrics each is shown to agree with the raters: its interval lies above 0."
+        f"Of the 2 automatic metrics each is shown to agree with the raters: its interval {over} lies above 0."
     )
     # Nothing is said of one kind alone, of metrics that do not judge quality, or without intervals.
     assert said(row("BLEU", WIDE), row("chrF", WIDE)) == ""

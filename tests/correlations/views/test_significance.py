@@ -27,7 +27,15 @@ from correlations.selectors.significance import (
     significance_sentence,
     usual_level,
 )
-from correlations.selectors.significance_words import answer, name_of, places_beaten, ranking_figure, verdict
+from correlations.selectors.significance_words import (
+    answer,
+    name_of,
+    places_beaten,
+    ranking_caption,
+    ranking_figure,
+    ranking_name,
+    verdict,
+)
 from correlations.services import sharing
 from correlations.services.execution import study_execute, study_result
 from correlations.services.sharing import study_draws_help
@@ -168,6 +176,24 @@ def test_the_page_answers_and_draws_and_files_and_endpoint_have_its_numbers(stud
     assert [test["draws"] for test in answer["tests"][:3]] == [50, 50, 999]
 
 
+def test_a_test_that_swaps_outputs_has_means_of_outputs_in_every_number(study: Study) -> None:
+    result = study.read_result()
+    shown = contest(result, SYSTEMS, SWAP_BOTH)
+    tested = next(each for each in result.significance.tests if (each.level, each.method) == (SYSTEMS, SWAP_BOTH))
+    of_pairs: dict[int, list[float]] = {}  # a pair has the outputs that both rows can use
+    for pair, *values in zip(result.significance.pairs, tested.first, tested.second, strict=True):
+        for row, value in zip(pair, values, strict=True):
+            of_pairs.setdefault(row, []).append(value)
+    assert all(each.value in of_pairs[each.index] for each in shown.contestants)
+    assert "means of their outputs’" in ranking_caption(shown)
+    chart = ranking_figure(result, ranking_name(shown), "light")
+    assert chart is not None
+    corpus = contest(result, SYSTEMS)
+    assert (corpus.method, corpus.by_means) == (WILLIAMS, False)
+    values = [result.levels[each.index].system.coefficients["pearson"].value for each in corpus.contestants]
+    assert [each.value for each in corpus.contestants] == values
+
+
 def test_where_no_two_differ_the_answer_names_the_clearest_difference_and_the_matrix_has_all_rows(
     study: Study,
 ) -> None:
@@ -194,8 +220,9 @@ def test_where_no_two_differ_the_answer_names_the_clearest_difference_and_the_ma
     assert "after Holm’s correction for 3 pairs" in answer(changed, shown)
     assert ("Over units, as in the study’s headline" in answer(changed, shown)) == (best_row(changed) is not None)
     enough = replace(changed, rows=tuple(replace(row, few_units="") for row in changed.rows))
-    closest = max(enough.rows, key=lambda row: enough.lead_value(row))
-    told = f"{'it' if closest.label == 'Oracle' else name_of(closest)} is closest"
+    closest = best_row(enough).row  # Oracle, whose scores are the ratings, is passed over
+    assert closest.label == "TER"
+    told = f"{name_of(closest)} is closest"
     assert f"Over units, as in the study’s headline, {told}" in answer(enough, shown)
     assert not shown.places_apart
     assert all(places_beaten(shown, each) == [] for each in shown.contestants)

@@ -94,7 +94,7 @@ def test_the_page_answers_names_the_raters_and_says_what_is_next(honest: Study, 
     assert "Use it in another study" not in of_run  # a viewer cannot
     assert f"{address_of_new(honest)}?dataset={honest.dataset_id}" in as_user(manager).get(run).content.decode()
     report = as_user(viewer).get(address(honest, "study-detail")).content.decode()
-    assert f"Yes, Oracle can stand in for {ALL_KINDS}. " in report
+    assert f"Yes, Oracle can stand in for {ALL_KINDS}." in report
     assert address(honest) in report
     assert "Import another judge’s scores" in as_user(manager).get(address(honest)).content.decode()
     rater = Rater.objects.get(pseudonym="rater-0")
@@ -319,11 +319,10 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     worth["stand_in"]["same_offset_p"] = 0.004
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
-    orders = (
-        "Whether its order of outputs agrees with the raters as closely as they agree with each other is not known "
-    )
+    orders = "Whether its order of outputs agrees with the raters as closely as they agree with each other is not known "
     orders += "(ρ 0.94 against 0.99)."
-    apart = "−0.01 for Echo to +0.62 for Quill, more apart than chance explains (p = 0.004). "
+    apart = "−0.01 for Echo to +0.62 for Quill. That one of them lies so far from the others is more than chance "
+    apart += "(p = 0.004, for other items and these raters). "
     off = f"{apart}Rely on raters for differences between systems: the judge’s are off by up to 0.63 points on these "
     client = as_user(viewer)
 
