@@ -319,7 +319,9 @@ def test_the_first_sentence_answers_for_every_kind_and_the_second_whether_system
     worth["stand_in"]["same_offset_p"] = 0.004
     honest.save(update_fields=["result"])
     some = "Oracle can stand in for a rater of a crowd; for a skilled rater or an expert that is not shown."
-    orders = "Whether its order of outputs agrees with the raters as closely as they agree with each other is not known "
+    orders = (
+        "Whether its order of outputs agrees with the raters as closely as they agree with each other is not known "
+    )
     orders += "(ρ 0.94 against 0.99)."
     apart = "−0.01 for Echo to +0.62 for Quill. That one of them lies so far from the others is more than chance "
     apart += "(p = 0.004, for other items and these raters). "
