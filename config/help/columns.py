@@ -441,6 +441,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "τ": "Kendall's tau-b over systems.",
         "Without one system": "r without the system that moves it most.",
     },
+    "system-points": {
+        "Outputs": "Rated and scored.",
+        "Mean rating": "Of these outputs' mean ratings.",
+        "Spread": "The standard deviation of these outputs' mean ratings.",
+        "Score": "The metric's, over the same outputs.",
+    },
     "system-ranges": {
         "Value": "The coefficient chosen above, of the systems' scores and mean ratings over the same outputs.",
         "Items": "Other items, for these systems and these raters.",
@@ -455,6 +461,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "r within items": "The mean over items of r among the outputs of one item: which is better, whatever the item.",
         "τ within items": "Likewise with Kendall's tau-b.",
         "r within systems": "The mean over systems of r among the outputs of one system.",
+        "One rater": "What raters reach: each with the other raters over the same outputs, by the study's coefficient.",
     },
     "rating-errors": {
         "Onto the scale": "How scores of another unit were put on the raters' scale.",

@@ -63,6 +63,7 @@ class RowOfLevels:
     levels: RowLevels
     may_have_seen: bool = False  # it agrees with the ratings more than is expected of a score that has not seen them
     of: int = 1  # rows of the study, from which the highest is picked
+    one_rater: float | None = None  # the study's coefficient of a rater with the other raters, over the row's outputs
 
     @property
     def with_other_systems(self) -> Ends | None:
@@ -323,8 +324,15 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     """Return the report with a row in full, by default the first sentence’s; None for an unknown row."""
     suspicious = too_good(result)
     entries = [
-        RowOfLevels(each, index, levels, any(each is seen for seen, _ in suspicious), len(result.rows))
-        for index, (each, levels) in enumerate(zip(result.rows, result.levels, strict=True))
+        RowOfLevels(
+            row=each,
+            index=index,
+            levels=levels,
+            may_have_seen=any(each is seen for seen, _ in suspicious),
+            of=len(result.rows),
+            one_rater=ceiling.coefficients[result.lead.key].one_rater,
+        )
+        for index, (each, levels, ceiling) in enumerate(zip(result.rows, result.levels, result.ceilings, strict=True))
     ]
     ordered = sorted(entries, key=lambda entry: -_order(entry.lead))
     chosen = next((entry for entry in ordered if row is None or entry.index == row), None)

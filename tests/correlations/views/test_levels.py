@@ -335,6 +335,7 @@ def test_what_chance_gives_as_well_is_not_put_down_to_a_metric(study: Study) -> 
         result,
         rows=result.rows[:1],
         levels=(with_pearson(result.levels[0], "system", value=0.5, p=0.3, over_items_and_systems=None),),
+        ceilings=result.ceilings[:1],
     )
     assert "is not shown to agree with the raters: r = 0.50, p = 0.300." in levels_sentence(only)
     wide = words("system", {"value": 0.5}, {"value": 0.89, "p": 0.02, "over_items_and_systems": (-0.39, 0.99)})
