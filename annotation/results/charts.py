@@ -175,11 +175,15 @@ def _axis_of_differences(verdict: CriterionVerdict, rows: Sequence[Mapping[str, 
     room = 0.04 * (high - low)
     title = [
         _of(f"Difference in {'points' if verdict.by_means else 'log odds'}", verdict),
-        f"thick: 95% interval; thin: all {len(rows)} together" if has_together else "95% intervals",
-        *([f"all {len(rows)} together have wider ones: see the table"] if is_cut else []),
+        f"thick: 95% interval; thin: all {len(rows)} together" if has_together else _alone(is_cut),
     ]
     scale = alt.Scale(domain=[low - room, high + room], nice=False)
     return has_together, {"title": title, "axis": alt.Axis(labelFlush=True), "scale": scale}
+
+
+def _alone(is_cut: bool) -> str:
+    """Return what the intervals are that are drawn without those of all differences together."""
+    return "95% intervals, each difference alone" if is_cut else "95% intervals"
 
 
 def _ends(rows: Sequence[Mapping[str, Any]], *names: str) -> tuple[float, float]:

@@ -192,16 +192,19 @@ def width_sentence(verdict: CriterionVerdict) -> str:
     pairs = [pair for pair in _compared(verdict) if pair.single_high > pair.single_low]
     if not 1 < verdict.raters <= FEW_RATERS or not pairs:
         return ""
-    together = f" and {len(pairs):,} differences are tested together" if len(pairs) > 1 else ""
+    many = len(pairs) > 1
+    together = f" and {len(pairs):,} differences are tested together" if many else ""
     why = f"because only {verdict.raters} raters rated{together}: more raters narrow"
     possible = 2 * (verdict.scale_high - verdict.scale_low)
     widest = max(pairs, key=lambda pair: pair.high - pair.low)
     if widest.high - widest.low >= NEARLY_ALL * possible:
         ends = " to ".join(ends_in_words(widest.low, widest.high))
+        alone = " to ".join(ends_in_words(widest.single_low, widest.single_high))
         most = decimals(verdict.scale_high - verdict.scale_low)
+        both = f"{ends} with all {len(pairs):,} tested together and {alone} alone" if many else ends
         return (
-            f"The interval of {widest.first} less {widest.second}, {ends}, holds nearly every difference that the "
-            f"scale allows (−{most} to {most}), {why} it most."
+            f"The 95% interval of {widest.first} less {widest.second}, {both}, holds nearly every difference that the "
+            f"scale allows (−{most} to {most}), because only {verdict.raters} raters rated: more raters narrow it most."
         )
     ratio = median((pair.high - pair.low) / (pair.single_high - pair.single_low) for pair in pairs)
     return f"The intervals of differences are wide {why} them most." if ratio >= MUCH_WIDER else ""

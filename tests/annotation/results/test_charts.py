@@ -56,7 +56,7 @@ def test_intervals_of_all_differences_together_do_not_stretch_the_axis() -> None
     (start, end), title = drawn(-3.5, 4.0)
     assert -0.1 < start < 0
     assert 0.7 < end < 0.8
-    assert title[1:] == ["95% intervals", "all 2 together have wider ones: see the table"]
+    assert title[1:] == ["95% intervals, each difference alone"]
     (start, end), title = drawn(0.05, 0.9)
     assert start < 0 < 0.9 < end
     assert len(title) == 2
