@@ -26,6 +26,7 @@ from correlations.selectors.reports import (
 )
 from correlations.selectors.shown_apart import shown_apart
 from correlations.selectors.trained import trained_sentence
+from correlations.selectors.trained_answer import trained_answer
 from correlations.selectors.trivial import trivial_sentence
 from correlations.selectors.tuned import chosen_here
 from correlations.stats.ceiling import attainable
@@ -53,6 +54,7 @@ class Headline:
     agreement: str = ""  # how far another group of raters would agree with these; empty if that is not known
     trivial: str = ""  # which metrics a baseline, such as length, does no worse than
     apart: str = ""  # what imported scores and automatic metrics show, each by themselves; empty without both
+    models: str = ""  # how trained models agree over outputs and over units; empty if the study has none
 
     @property
     def sentence(self) -> str:
@@ -133,6 +135,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         agreement=agreement_sentence(result, best.index),
         trivial=trivial_sentence(result),
         apart=shown_apart(result, best.row.label),
+        models=trained_answer(study, result),
     )
 
 

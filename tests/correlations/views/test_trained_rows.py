@@ -8,6 +8,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.trained import MARK, trained_on
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
+from metrics.selectors.predictions import CROSS_VALIDATED
 from tests.metrics.quality import trained_estimator
 from tests.metrics.trained import models_dir  # noqa: F401
 from tests.metrics.world import HYPOTHESES, World
@@ -32,5 +33,9 @@ def test_rows_whose_models_have_seen_the_outputs_are_marked(world: World, viewer
     assert headline is not None
     assert headline.best.row.metric == "quality_estimate"  # it remembers
     assert f"Its model was trained on {len(outputs)} of these {len(outputs)} outputs" in headline.tuned
+    predicted = result.rows[1].label.removesuffix(CROSS_VALIDATED)
+    assert headline.models.startswith("Of the trained models, Quality estimate")
+    assert f", {predicted} " in headline.models
+    assert "wrong way round" not in headline.models
     page = as_user(viewer).get(reverse("correlations:study-detail", args=[world.project.slug, study.pk]))
     assert page.content.decode().count(f">{MARK}</button>") == 1
