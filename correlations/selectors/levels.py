@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted, decimals
 from annotation.core.prose import enumerated
@@ -113,6 +115,24 @@ class RowOfLevels:
         if self.lead.value is None or self.system.without is None:
             return False
         return self.without is None or abs(self.lead.value - self.without) >= CARRIES
+
+    @property
+    def other_way(self) -> tuple[str, float] | None:
+        """Return the system that moves the coefficient most the other way, with r without it; None if it is little."""
+        points = [(each.system, each.score, each.rating) for each in self.system.systems]
+        known = [(name, score, rating) for name, score, rating in points if score is not None and rating is not None]
+        value, without = self.lead.value, self.without
+        if len(known) < FEWEST_SYSTEMS or value is None or without is None or self.system.without is None:
+            return None
+        names, *columns = zip(*known, strict=True)
+        table = np.array(columns) * [[-1.0 if self.row.negated else 1.0], [1.0]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            each = {name: float(np.corrcoef(np.delete(table, i, axis=1))[0, 1]) for i, name in enumerate(names)}
+        if not math.isclose(each.get(self.system.without.system, math.nan), without, abs_tol=1e-6):
+            return None
+        turn = -1 if without > value else 1
+        name = max(each, key=lambda name: -math.inf if math.isnan(each[name]) else turn * each[name])
+        return (name, each[name]) if turn * (each[name] - value) >= CARRIES else None
 
     @property
     def all_outputs(self) -> OutputLevel:
@@ -296,10 +316,11 @@ class LevelsReport:
         if self.too_few or self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
         of = "the highest r, that of" if len(self.rows) > 1 else "r of"
-        left_out = self.best.system.without.system
+        left_out, other = self.best.system.without.system, self.best.other_way
+        though = f", though {_shown(other[1])} without {other[0]}" if other else ""
         return (
             f"Over systems one system {'lowers' if self.is_lowered else 'carries'} {of} {self.best.name}: it is "
-            f"{_shown(self.best.lead.value)}, and {_shown(self.best.without)} without {left_out}."
+            f"{_shown(self.best.lead.value)}, and {_shown(self.best.without)} without {left_out}{though}."
         )
 
     @property

@@ -265,6 +265,17 @@ def test_a_system_that_carries_the_result_is_named(study: Study) -> None:
     assert report_where(0.89, 0.42).carried == sentence("carries", 0.89, 0.42)
     assert report_where(0.76, 0.95).carried == sentence("lowers", 0.76, 0.95)
     assert report_where(0.89, 0.80).carried == ""  # nothing that reassures: other systems may differ
+    scores, ratings, names = [1.0, 4.0, 9.0, 6.0, 4.0, 9.0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], list("ABCDEF")
+    values = [stats.pearsonr(np.delete(scores, i), np.delete(ratings, i)).statistic for i in range(6)]
+    assert (names[np.argmin(values)], names[np.argmax(values)]) == ("A", "C")
+    points = tuple(SystemPoint(n, 1, x, y, None) for n, x, y in zip(names, scores, ratings, strict=True))
+    all_six = replace(lead, value=stats.pearsonr(scores, ratings).statistic)
+    changes = {"systems": points, "without": WithoutSystem("A", {"pearson": values[0]})}
+    system = replace(oracle.system, coefficients=oracle.system.coefficients | {"pearson": all_six}, **changes)
+    worse = report_where(0.89, 0.42).rows[1].levels
+    both = levels_report(replace(result, levels=(worse, replace(oracle, system=system))), 1)
+    assert both.chosen.other_way == ("C", pytest.approx(values[2]))
+    assert both.carried.endswith(f"it is 0.63, and {values[0]:.2f} without A, though {values[2]:.2f} without C.")
     none = {"pearson": replace(lead, value=None)}
     undefined = [
         replace(levels, system=replace(levels.system, without=None, coefficients=none)) for levels in result.levels
