@@ -227,6 +227,9 @@ def test_a_page_of_few_systems_says_what_chance_gives_and_where_the_headlines_ro
     assert [places["TER"].systems.rank, places["TER"].outputs.rank] == [1, 2]
     assert [places["Oracle"].systems.rank, places["Oracle"].outputs.rank] == [2, 1]
     assert "few systems leave much of their order to chance" in shown.headline
+    few = replace(result, rows=(replace(result.rows[0], few_units="too few"), result.rows[1]))
+    note = level_answers(study, few, levels_report(few, None)).without_place
+    assert (shown.without_place, note) == ("", "Units: 1 of the 2 rows has too few units for a place there.")
 
     wide = (-1.0, 1.0)
     none = answers(levels(0, 0.9, (-0.1, 0.2), ends=wide), levels(1, 0.8, (-0.3, 0.4), p=0.2), p=0.2)
