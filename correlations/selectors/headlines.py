@@ -13,6 +13,7 @@ from correlations.selectors.levels import LevelsReport, levels_report
 from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.points import Point, with_text
 from correlations.selectors.reports import (
+    HONEST,
     SIGNIFICANT,
     BestRow,
     alternatives,
@@ -25,8 +26,9 @@ from correlations.selectors.reports import (
 )
 from correlations.selectors.shown_apart import shown_apart
 from correlations.selectors.trained import trained_sentence
+from correlations.selectors.trained_answer import trained_answer
 from correlations.selectors.trivial import trivial_sentence
-from correlations.selectors.tuned import CHOSEN_HERE
+from correlations.selectors.tuned import chosen_here
 from correlations.stats.ceiling import attainable
 from correlations.stats.coefficients.coefficient import Coefficient
 from metrics.scoring.settings import with_settings
@@ -44,7 +46,7 @@ class Headline:
     metric: str
     claim: str
     outputs: str  # agreement over single outputs; empty if that is undefined
-    doubts: list[str]  # what does not differ from it, the baselines first; "It" is the metric
+    doubts: list[str]  # what does not differ from it, the baselines first; "It" is the metric if nothing else is named
     carried: str  # which system carries the highest coefficient over systems; empty if none does
     levels: str  # which rows are highest over systems and over outputs, if these are others
     copies: str  # that a system's outputs are references themselves; empty if none is
@@ -52,6 +54,7 @@ class Headline:
     agreement: str = ""  # how far another group of raters would agree with these; empty if that is not known
     trivial: str = ""  # which metrics a baseline, such as length, does no worse than
     apart: str = ""  # what imported scores and automatic metrics show, each by themselves; empty without both
+    models: str = ""  # how trained models agree over outputs and over units; empty if the study has none
 
     @property
     def sentence(self) -> str:
@@ -60,7 +63,7 @@ class Headline:
     @property
     def tuned(self) -> str:
         """Return what was chosen or trained on these items: the row's references, its model; empty if nothing was."""
-        return " ".join(filter(None, [CHOSEN_HERE if self.best.is_tuned else "", self.trained]))
+        return " ".join(filter(None, [chosen_here(self.best.row) if self.best.is_tuned else "", self.trained]))
 
     @property
     def points(self) -> list[Point]:
@@ -132,6 +135,7 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
         agreement=agreement_sentence(result, best.index),
         trivial=trivial_sentence(result),
         apart=shown_apart(result, best.row.label),
+        models=trained_answer(study, result),
     )
 
 
@@ -163,7 +167,7 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
         return f"agrees with the raters at {label} = {number}"
     if tested and all(tested.values()) and not best.passed_over and not _limit(result, best):
         return f"agrees best with the raters: {label} = {number}"
-    but = " of those that judge quality and cannot have seen the ratings" if best.passed_over else ""
+    but = HONEST if best.passed_over else ""
     return f"has the highest {label} with the raters{but}: {number}"
 
 
@@ -236,19 +240,19 @@ def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str],
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
     others = [name for name in best.rivals if name not in level]
     metric = best.row.label
+    subject = metric if best.passed_over else "It"
     if best.is_baseline:
         doubts.append(
             f"{metric} is a baseline and no measure of quality: no metric that judges quality is higher here."
         )
     elif level:
         doubts.append(
-            f"It does not differ significantly from {alternatives(level)}, which "
+            f"{subject} does not differ significantly from {alternatives(level)}, which "
             f"{'does' if len(level) == 1 else 'do'} not judge quality: that {metric} tells more is not shown."
         )
     if others:
-        doubts.append(
-            f"{'Nor does it' if level else 'It does not'} differ significantly from {rivals_in_words(others)}."
-        )
+        opening = "Nor does it" if level else f"{subject} does not"
+        doubts.append(f"{opening} differ significantly from {rivals_in_words(others)}.")
     if not tested and len({row.label for row in result.rows}) > 1:
         doubts.append("Whether the metrics differ is not tested.")
     if not raters_are_known(result):

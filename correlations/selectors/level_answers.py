@@ -13,7 +13,7 @@ from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, LevelsReport, RowOfLevels, levels_report
 from correlations.selectors.reports import NAN, SIGNIFICANT, best_row, describes_only, is_tuned, number, rows_in_order
 from correlations.selectors.trained import trained_sentence
-from correlations.selectors.tuned import CHOSEN_HERE
+from correlations.selectors.tuned import chosen_here
 from correlations.stats.system_level import least_significant_r
 
 FIGURE = "levels"
@@ -57,6 +57,7 @@ class LevelAnswers:
     outputs_sure: list[str]
     headline: str
     rows: list[Reconciled]
+    without_place: str = ""  # which rows have no place over units; empty if all have one
 
 
 def level_answers(study: Study, result: StudyResult, report: LevelsReport) -> LevelAnswers:
@@ -69,6 +70,7 @@ def level_answers(study: Study, result: StudyResult, report: LevelsReport) -> Le
         outputs_sure=list(filter(None, [*_about(study, result, of_outputs), one_rater_sentence(result, of_outputs)])),
         headline=_headline(study, result, report),
         rows=_reconciled(result, report),
+        without_place=_without_place(report),
     )
 
 
@@ -104,8 +106,16 @@ def _about(study: Study, result: StudyResult, row: RowOfLevels | None) -> Iterat
     if row is not None and describes_only(row.row):
         yield f"{row.row.label} is a baseline: it does not judge quality."
     if row is not None:
-        yield CHOSEN_HERE if is_tuned(result, row.row) else ""
+        yield chosen_here(row.row) if is_tuned(result, row.row) else ""
         yield trained_sentence(study, row.row)
+
+
+def _without_place(report: LevelsReport) -> str:
+    few = sum(bool(row.row.few_units) for row in report.rows)
+    if not few:
+        return ""
+    have = "has too few units for a place" if few == 1 else "have too few units for a place"
+    return f"Units: {few} of the {len(report.rows)} rows {have} there."
 
 
 def _systems_verdict(report: LevelsReport) -> str:

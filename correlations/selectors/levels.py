@@ -1,8 +1,10 @@
 """How metrics agree with raters over systems and over outputs, from a study's result, as its page says it."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from annotation.core.charts import Spec, Theme
 from annotation.core.numbers import counted, decimals
@@ -20,6 +22,7 @@ from correlations.results.levels import (
     SystemEstimate,
     SystemLevel,
 )
+from correlations.results.significance import OUTPUTS, SWAP_ITEMS
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import too_good
 from correlations.selectors.reports import reads_references, references_in_words
@@ -36,7 +39,7 @@ ONE_BLEU = (
     "Of one output BLEU is BLEU+1, as sBLEU is: one is added to the counts of longer n-grams. The smoothing in BLEU’s "
     "signature is that of units and systems."
 )
-MOST_NAMED = 4  # in a list of the rows within the best one's range
+MOST_NAMED = 4  # in a list of the rows that do not differ from the best one
 SCALED = {
     BY_RANGE: "lowest and highest score on the ends of the scale",
     ROUNDED_DOWN: "the same, rounded down to {step}",
@@ -114,6 +117,24 @@ class RowOfLevels:
         return self.without is None or abs(self.lead.value - self.without) >= CARRIES
 
     @property
+    def other_way(self) -> tuple[str, float] | None:
+        """Return the system that moves the coefficient most the other way, with r without it; None if it is little."""
+        points = [(each.system, each.score, each.rating) for each in self.system.systems]
+        known = [(name, score, rating) for name, score, rating in points if score is not None and rating is not None]
+        value, without = self.lead.value, self.without
+        if len(known) < FEWEST_SYSTEMS or value is None or without is None or self.system.without is None:
+            return None
+        names, *columns = zip(*known, strict=True)
+        table = np.array(columns) * [[-1.0 if self.row.negated else 1.0], [1.0]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            each = {name: float(np.corrcoef(np.delete(table, i, axis=1))[0, 1]) for i, name in enumerate(names)}
+        if not math.isclose(each.get(self.system.without.system, math.nan), without, abs_tol=1e-6):
+            return None
+        turn = -1 if without > value else 1
+        name = max(each, key=lambda name: -math.inf if math.isnan(each[name]) else turn * each[name])
+        return (name, each[name]) if turn * (each[name] - value) >= CARRIES else None
+
+    @property
     def all_outputs(self) -> OutputLevel:
         return self.levels.outputs[0]
 
@@ -140,6 +161,7 @@ class LevelsReport:
 
     rows: Sequence[RowOfLevels]
     chosen: RowOfLevels
+    differ: Mapping[frozenset[int], bool]  # of two rows' indices: whether they differ significantly over outputs
 
     @property
     def best(self) -> RowOfLevels | None:
@@ -243,25 +265,38 @@ class LevelsReport:
         interval = (
             f" [{decimals(estimate.over_items[0])}, {decimals(estimate.over_items[1])}]" if estimate.over_items else ""
         )
+        leads = f"Over {outputs}, {self._leads(best)} = {_shown(estimate.value)}{interval}"
         if not (near := self.as_good_over_outputs):
-            return f"Over {outputs}, {self._leads(best)} = {_shown(estimate.value)}{interval}."
-        rows = [best, *near]
-        labels = [row.row.label for row in rows]
-        names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in rows]
-        return (
-            f"Over {outputs} the highest r{self._but_for(best)} is {_shown(estimate.value)}{interval}, but which "
-            f"metric is best is not shown: {enumerated(names, MOST_NAMED)} lie within that range."
-        )
+            return f"{leads}."
+        return f"{leads}, but which metric is best is not shown: {self._no_farther(best, near)}."
+
+    def _no_farther(self, best: RowOfLevels, near: Sequence[RowOfLevels]) -> str:
+        """Return which rows do not differ significantly from the highest over single outputs."""
+        others = sum(row.of_outputs.value is not None for row in self.leading_by_output) - 1
+        if len(near) == others > 1:
+            return f"none of the {others:,} others differs from it significantly"
+        labels = [row.row.label for row in (best, *near)]
+        names = [row.row.label if labels.count(row.row.label) == 1 else row.name for row in near]
+        return f"{enumerated(names, MOST_NAMED)} {'does' if len(near) == 1 else 'do'} not differ from it significantly"
 
     @property
     def as_good_over_outputs(self) -> list[RowOfLevels]:
-        """Return the rows that lie within the range of the highest over single outputs, or equal it."""
+        """Return the rows that do not differ significantly from the highest over single outputs.
+
+        The test is the one of metric against metric. Rows that it leaves out count if they lie within the range of the
+        highest, or equal it.
+        """
         best, *others = self.leading_by_output
         estimate = best.of_outputs
         if estimate.value is None:
             return []
         least = estimate.over_items[0] if estimate.over_items else estimate.value
-        return [row for row in others if row.of_outputs.value is not None and row.of_outputs.value >= least]
+        near = []
+        for row in others:
+            if row.of_outputs.value is not None:
+                differs = self.differ.get(frozenset((best.index, row.index)), row.of_outputs.value < least)
+                near += [] if differs else [row]
+        return near
 
     @property
     def shown_over_outputs(self) -> RowOfLevels | None:
@@ -281,10 +316,11 @@ class LevelsReport:
         if self.too_few or self.best is None or not self.best.carried or self.best.system.without is None:
             return ""
         of = "the highest r, that of" if len(self.rows) > 1 else "r of"
-        left_out = self.best.system.without.system
+        left_out, other = self.best.system.without.system, self.best.other_way
+        though = f", though {_shown(other[1])} without {other[0]}" if other else ""
         return (
             f"Over systems one system {'lowers' if self.is_lowered else 'carries'} {of} {self.best.name}: it is "
-            f"{_shown(self.best.lead.value)}, and {_shown(self.best.without)} without {left_out}."
+            f"{_shown(self.best.lead.value)}, and {_shown(self.best.without)} without {left_out}{though}."
         )
 
     @property
@@ -338,8 +374,16 @@ def levels_report(result: StudyResult, row: int | None) -> LevelsReport | None:
     chosen = next((entry for entry in ordered if row is None or entry.index == row), None)
     if chosen is None:
         return None
-    report = LevelsReport(ordered, chosen)
-    return report if row is not None else LevelsReport(ordered, report.opened)
+    report = LevelsReport(ordered, chosen, _differ_over_outputs(result))
+    return report if row is not None else replace(report, chosen=report.opened)
+
+
+def _differ_over_outputs(result: StudyResult) -> dict[frozenset[int], bool]:
+    """Return which rows differ significantly over single outputs, by the test of items' scores swapped."""
+    found = (each for each in result.significance.tests if (each.level, each.method) == (OUTPUTS, SWAP_ITEMS))
+    corrected = next((each.p_holm for each in found), ())
+    pairs = zip(result.significance.pairs, corrected, strict=False)
+    return {frozenset(pair): p <= SIGNIFICANT for pair, p in pairs if p is not None}
 
 
 def levels_sentence(result: StudyResult) -> str:

@@ -84,7 +84,7 @@ def lead_sentences(study: Study, result: StudyResult) -> str:
             return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
         return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
     sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.trivial, _ahead(headline)]
-    further = [headline.apart, headline.carried, headline.copies, too_good_sentence(result), tokens]
+    further = [headline.apart, headline.carried, headline.models, headline.copies, too_good_sentence(result), tokens]
     return " ".join(filter(None, [*sentences, *further]))
 
 

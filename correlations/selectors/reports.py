@@ -42,6 +42,7 @@ IN_COLOUR = 6  # lines that differ enough to be read in one chart
 SWEPT: Mapping[str, str] = {"threshold": "thresholds", "unit_size": "unit sizes", "order": "orders of n-grams"}
 NEARLY_ALL = 0.9  # share of a row's scores without a match of every n-gram length, from which the page says so
 CLAMPED_WORTH_SHOWING = 0.02  # share of (unit, system) cells
+HONEST = " of those that judge quality and cannot have seen the ratings"  # which rows one is the highest of
 
 
 @dataclass(frozen=True)

@@ -57,4 +57,5 @@ def _shown(result: StudyResult, rows: Sequence[StudyRow], noun: str) -> str:
         return f"{opening} each is shown to agree with the raters{somehow}: its interval {over} lies above 0."
     verb = "is" if len(agree) == 1 else "are"
     only = f"{enumerated(agree, MOST_NAMED)} {verb} shown to agree with the raters{somehow}"
-    return f"{opening} only {only}: no other has an interval {over} above 0."
+    beside = " (the table’s is for other items alone)" if with_raters else ""
+    return f"{opening} only {only}: no other {noun}’s interval {over}{beside} lies above 0."

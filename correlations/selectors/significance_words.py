@@ -9,8 +9,17 @@ from correlations.charts.forest import ForestRow, forest_plot
 from correlations.results.common import Ends
 from correlations.results.significance import OUTPUTS, SWAP_SYSTEMS, SYSTEMS
 from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
+from correlations.selectors.ceilings import too_good
 from correlations.selectors.levels import levels_report
-from correlations.selectors.reports import NAN, best_row, n_significant, number, reads_references, references_in_words
+from correlations.selectors.reports import (
+    HONEST,
+    NAN,
+    best_row,
+    n_significant,
+    number,
+    reads_references,
+    references_in_words,
+)
 from correlations.selectors.settings_words import settings_in_words
 from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, contest
 from metrics.templatetags.report import p_text
@@ -77,17 +86,20 @@ def _clusters(shown: Contest) -> str:
 
 
 def _headline(result: StudyResult, shown: Contest, best: Contestant) -> str:
-    """Return what is found over units, which the study's headline is about; empty if that is what is shown."""
+    """Return that the closest row may have seen the ratings, and what is found over units, as in the headline."""
     headline = best_row(result)
+    is_seen = any(best.row is row for row, _ in too_good(result))
+    seen = f"{best.row.label} may have seen these ratings." if is_seen else ""
     if shown.level == UNITS or headline is None:
-        return ""
+        return seen
     value = f"{result.lead.symbol} = {decimals(headline.estimate.value or 0.0)}"
     closest = "it is closest, too" if headline.index == best.index else f"{name_of(headline.row)} is closest"
+    closest += HONEST if headline.passed_over else ""
     apart = ""
     if result.comparisons:
         n, pairs = n_significant(result), counted(len(result.comparisons), "pair")
         apart = f"; {n:,} of {pairs} that are compared there differ{'s' if n == 1 else ''}"
-    return f"Over units, as in the study’s headline, {closest} ({value}){apart}."
+    return f"{seen} Over units, as in the study’s headline, {closest} ({value}){apart}.".strip()
 
 
 def name_of(row: StudyRow) -> str:

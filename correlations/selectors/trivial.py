@@ -6,6 +6,7 @@ from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.reports import describes_only
 
 MOST_NAMED = 3  # metrics
+SHARED = "on the items that both can use"  # where the numbers are not those of the study's table
 Name = tuple[str, str]  # label and references
 
 
@@ -31,7 +32,10 @@ def trivial_sentence(result: StudyResult) -> str:
         of_baseline, of_metric = _on_shared_items(result, baseline, row)
         if of_baseline >= of_metric:
             symbol = "" if matched else f"{result.lead.symbol} "
-            matched.append(f"{row.label} ({symbol}{decimals(of_baseline)} against {decimals(of_metric)})")
+            shown = decimals(of_baseline), decimals(of_metric)
+            of_each = decimals(value), decimals(result.lead_value(row) or 0.0)
+            where = "" if shown == of_each else f" {SHARED}"
+            matched.append(f"{row.label} ({symbol}{shown[0]} against {shown[1]}{where})")
     if not matched:
         return ""
     return f"{baseline.label} alone does no worse than {enumerated(matched, MOST_NAMED)}."

@@ -29,7 +29,7 @@ from metrics.models import ScoreRun
 from metrics.selectors.score_scales import RunScale
 from metrics.templatetags.report import references
 
-SIGNED = re.compile(r" %|(?: [=<] )(?=[\d−])")
+SIGNED = re.compile(r" %|(?: [=<>≥] )(?=[\d−])")
 NAMED = 3  # studies that read a run
 
 register = template.Library()
@@ -201,7 +201,7 @@ def ratings_saved(saved: float | None) -> str:
 
 @register.filter
 def unbroken(text: str) -> str:
-    """Return a sentence whose numbers stay on one line with their signs: “88 %”, “p = 0.012”."""
+    """Return a sentence whose numbers stay on one line with their signs: “88 %”, “p = 0.012”, “w > 0”."""
     return SIGNED.sub(lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 

@@ -107,6 +107,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
         assert "with all references has the highest Spearman’s ρ with the raters of those that judge quality" in said
     assert headline(0.36).doubts[0] == "Oracle may have seen them."
+    assert not any("It does not" in doubt for doubt in headline(0.36).doubts), "“It” would be Oracle"
     assert "expected" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
     assert headline(0.6).ceiling_note.startswith("Oracle lies above that, which a metric can: between two groups")

@@ -38,7 +38,9 @@ def test_the_lead_says_how_many_metrics_of_each_kind_are_shown_to_agree(study: S
     )
     assert said(judge, row("BLEU", ABOVE)) == "BLEU, the only automatic metric, is shown to agree with the raters."
     both = said(judge, other, row("BLEU", ABOVE), row("chrF", ABOVE))
-    assert both.startswith("Of the 2 imported scores only gpt is shown to agree with the raters: no other has an")
+    assert both.startswith(
+        "Of the 2 imported scores only gpt is shown to agree with the raters: no other imported score’s"
+    )
     assert both.endswith(
         f"Of the 2 automatic metrics each is shown to agree with the raters: its interval {over} lies above 0."
     )

@@ -42,6 +42,8 @@ def test_the_lead_names_the_metrics_that_length_does_no_worse_than(study: Study)
     values = {"first_value": {lead: 0.45}, "second_value": {lead: 0.43}}
     entry = replace(entry, **sides, second_references=length.subset_label, **values)
     assert said(length, bleu, comparisons=(entry,)) == ""
+    entry = replace(entry, first_value={lead: 0.42})
+    assert said(length, bleu, comparisons=(entry,)).endswith("against 0.42 on the items that both can use).")
 
 
 def test_the_page_the_report_and_the_front_page_have_it(study: Study, viewer, as_user) -> None:
