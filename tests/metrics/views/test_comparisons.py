@@ -222,7 +222,9 @@ def test_the_page_says_that_nothing_was_rated(world: World, viewer, as_user) -> 
         ResponseSource.objects.create(response=response, item=item, kind=SourceKind.SYSTEM, system=mute)
     run = finished_run(world, "length", systems=[mute])
 
-    assert "No output was rated" in as_user(viewer).get(address(run, "run-disagreements")).content.decode()
+    page = as_user(viewer).get(address(run, "run-disagreements")).content.decode()
+    assert "No output was rated" in page
+    assert "Design a campaign" not in page, "for managers alone"
 
 
 def test_where_scales_differ_they_are_put_on_one(world: World, run: ScoreRun, viewer, as_user) -> None:
