@@ -69,7 +69,7 @@ def bad_note(board: Leaderboard) -> str:
         return ""
     take, reward = ("takes", "rewards") if n == 1 else ("take", "reward")
     return (
-        f"{counted(n, 'metric')} {take} all references, bad ones too (of negative weight or random), and {reward} an "
+        f"{counted(n, 'metric')} {take} all references, bad ones too (of negative weight or random) and {reward} an "
         f"output for matching them. A new score run with {GOOD} leaves these out."
     )
 
