@@ -103,7 +103,7 @@ LINEAR = Scheme(
 MEDIAN = Scheme(
     key="median",
     label="Median",
-    about="the median rating, mapped likewise; one odd rating moves nothing",
+    about="the median rating, mapped likewise; of three ratings or more one odd one moves little",
     method="A response's weight is its median rating M, mapped linearly from the scale to −1 … +1",
     formula="w = 2 (M − low) / (high − low) − 1",
     weights=median_weights,

@@ -3,10 +3,30 @@
 from django.db.models import Q
 from django.utils.html import format_html
 
+from annotation.core.caching import cached
 from annotation.core.numbers import counted
 from annotation.models import Release, SourceKind
+from metrics.models import ScoreRun
+from metrics.selectors.runs import reads_references, run_metric
+from metrics.subsets import Subset
 
 GOOD = "w>0"  # references that raters found good
+KEPT_SECONDS = 24 * 3600  # a release never changes
+
+
+def has_bad_references(release: Release) -> bool:
+    """Return whether raters found a reference of a finished release bad, or one is random."""
+    bad = Q(weight__lt=0) | Q(response__sources__kind=SourceKind.RANDOM)
+    key = f"bad-references-of-release-{release.pk}-{release.content_hash}"
+    return cached(key, lambda: release.weights.filter(bad).exists(), KEPT_SECONDS)
+
+
+def rewards_bad(run: ScoreRun) -> bool:
+    """Return whether a run counts matches with references that raters found bad as it counts others."""
+    metric = run_metric(run)
+    if run.release is None or metric is None or metric.needs_weights or not reads_references(run):
+        return False
+    return Subset.from_mapping(run.subset).kind == "all" and has_bad_references(run.release)
 
 
 def bad_references_warning(release: Release, *, one_metric: bool) -> str:

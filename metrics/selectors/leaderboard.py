@@ -23,6 +23,7 @@ from metrics.scoring.external import External
 from metrics.scoring.metric import GROUPS
 from metrics.scoring.registry import METRICS
 from metrics.scoring.settings import named_settings, settings_of
+from metrics.selectors.discouraged import rewards_bad
 from metrics.selectors.leaderboard_marks import note_agreement, note_marks
 from metrics.selectors.leaderboard_raters import rater_cells, rater_columns
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, Row
@@ -230,6 +231,7 @@ def _run_column(run: ScoreRun, names: Mapping[str, str]) -> Column:
         metric is None or metric.judges_quality,
         run=run,
         references=references_name(run) if reads_references(run) else "",
+        rewards_bad=rewards_bad(run),
         items=item_set(run),
         parameters=parameter_summary(run, names),
         all_settings=", ".join(settings_of(run.signature)),

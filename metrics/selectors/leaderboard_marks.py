@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
+from annotation.core.numbers import counted
 from annotation.core.prose import enumerated
 from annotation.results.selectors.leading import BEST, TIED
 from annotation.results.selectors.verdicts import CriterionVerdict
+from metrics.selectors.discouraged import GOOD
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard
 
 NAMED = 4
@@ -58,6 +60,18 @@ def open_note(board: Leaderboard) -> str:
         [f"the {name[:1].lower()}{name[1:]}" if name.startswith("Raters") else name for name in names], NAMED
     )
     return f"Any system may be the best by {by}: none is shown to be worse."
+
+
+def bad_note(board: Leaderboard) -> str:
+    """Say how many metrics reward matches with references that raters found bad, and what to do; empty if none does."""
+    n = len([column for column in board.columns if column.rewards_bad and column.judges_quality])
+    if not n:
+        return ""
+    take, reward = ("takes", "rewards") if n == 1 else ("take", "reward")
+    return (
+        f"{counted(n, 'metric')} {take} all references, bad ones too (of negative weight or random) and {reward} an "
+        f"output for matching them. A new score run with {GOOD} leaves these out."
+    )
 
 
 def smoothed_note(board: Leaderboard) -> str:

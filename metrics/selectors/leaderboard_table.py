@@ -60,6 +60,7 @@ class Column:
     is_on_phones: bool = False
     agreed: int = 0  # of the pairs that the first raters tell apart for certain, ``told``: those ordered as they do
     told: int = 0
+    rewards_bad: bool = False  # reads all references of a release without their weights, those found bad, too
 
     def __post_init__(self) -> None:
         self.name = self.name or self.label
@@ -175,6 +176,10 @@ class Block:
     @property
     def first(self) -> Column:
         return self.columns[0]
+
+    @property
+    def rewards_bad(self) -> bool:
+        return any(column.rewards_bad for column in self.columns)
 
 
 @dataclass(frozen=True)

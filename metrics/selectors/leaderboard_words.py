@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from annotation.core.numbers import counted
 from annotation.core.prose import enumerated
@@ -69,7 +68,8 @@ def lead(board: Leaderboard) -> str:
     verdict = _majority(most, is_short=True).removesuffix(".")
     others = [column for of_set in sets if of_set is not most for column in of_set]
     if len(others) == 1:
-        verdict += f"; {others[0].name} puts {enumerated(others[0].best, NAMED)} first, {_sure(others[0])}"
+        by, best = f"over {others[0].items.words} {others[0].name} puts", enumerated(others[0].best, NAMED)
+        verdict += f"; {by} {best} first, {_sure(others[0])}"
     if len(sets) > 1:
         verdict = f"Over {most[0].items.words}: {_small(verdict)}"
     return f"{'; '.join([verdict, *_smoothed(board), *_level(board)])}."
@@ -171,7 +171,8 @@ def _majority(metrics: Sequence[Column], *, is_short: bool = False) -> str:
     """Return which system most metrics put first, and how many of them tell it from every other system."""
     (winner, agreeing), *rest = _by_winner(metrics)
     if len(metrics) == 1:
-        return " ".join(islice(_of_metrics(metrics), 1 if is_short else None))
+        short = f"{metrics[0].name} puts {winner} first, {_sure(metrics[0])}."
+        return short if is_short else " ".join(_of_metrics(metrics))
     if len(agreeing) == 1:
         return f"Each of {len(metrics)} metrics puts another system first."
     first = [system for system, columns in [(winner, agreeing), *rest] if len(columns) == len(agreeing)]

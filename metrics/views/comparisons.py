@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from annotation.core.access import may_manage
 from annotation.core.exports import objects_response
 from annotation.core.parameters import whole_number
 from annotation.core.views import MemberRequest, object_view
@@ -67,6 +68,7 @@ def run_disagreements(request: MemberRequest, run: ScoreRun) -> HttpResponseBase
     context: dict[str, Any] = {
         "project": request.project,
         **described(run),
+        "may_manage": may_manage(request.project),
         "disagreements": result,
         "campaign": campaign,
         "language": run.dataset.language,

@@ -16,7 +16,7 @@ from metrics.models import ScoreRun
 from metrics.selectors import leaderboard as selectors
 from metrics.selectors.copies import RULE, copies_on, copies_sentence
 from metrics.selectors.leaderboard_glance import glance
-from metrics.selectors.leaderboard_marks import crossed_note, open_note, smoothed_note
+from metrics.selectors.leaderboard_marks import bad_note, crossed_note, open_note, smoothed_note
 from metrics.selectors.leaderboard_table import Leaderboard
 from metrics.selectors.leaderboard_words import beside_raters, headline, lead, summary
 from metrics.selectors.scripts import board_warning
@@ -52,6 +52,7 @@ def board_context(request: MemberRequest) -> dict[str, Any]:
         "all_settings": all_settings,
         "settings_query": urlencode(of_dataset | whole | ({} if all_settings else {"settings": "all"})),
         "lead": lead(once),
+        "bad_note": bad_note(once),
         "headline": headline(once),
         "beside_raters": beside_raters(once),
         "sentences": summary(once),
@@ -132,6 +133,7 @@ def run_compare(request: MemberRequest) -> HttpResponseBase:
         "crossed_note": crossed_note(board),
         "smoothed_note": smoothed_note(board),
         "lead": " ".join(summary(board)),
+        "bad_note": bad_note(board),
         "kept_query": urlencode(query),
         "kept_pairs": query,
         "csv_url": f"?{urlencode([*query, ('format', 'csv')])}",

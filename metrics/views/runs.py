@@ -30,6 +30,7 @@ from metrics.scoring.registry import METRICS, without_references
 from metrics.selectors import catalogue
 from metrics.selectors import runs as selectors
 from metrics.selectors.comparisons import Ranked, comparisons_of, why_no_intervals
+from metrics.selectors.discouraged import rewards_bad
 from metrics.selectors.models import finished_models, model_names_of, model_parameters, models_of_run
 from metrics.selectors.predictions import cross_validation_of, trained_systems
 from metrics.selectors.reference_scores import is_bleu
@@ -317,6 +318,7 @@ def run_detail(request: MemberRequest, run: ScoreRun) -> HttpResponse:
             "self_references": selectors.self_references(run),
             "models": models_of_run(run),
             "tokenizer_warning": run_warning(run),
+            "rewards_bad": rewards_bad(run),
             "no_intervals": why_no_intervals(run),
             "cross_validation": cross_validation_of(run),
             "seen": run.report.get("seen"),

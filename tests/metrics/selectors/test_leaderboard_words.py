@@ -10,6 +10,7 @@ from django.utils.html import strip_tags
 
 from annotation.results.selectors.leading import Leading
 from metrics.models import ScoreRun
+from metrics.selectors.leaderboard_marks import bad_note
 from metrics.selectors.leaderboard_table import Cell, Column, Leaderboard, RaterSentence, Row
 from metrics.selectors.leaderboard_words import _by_raters, headline, lead, summary
 from metrics.selectors.run_items import ItemSet
@@ -78,6 +79,15 @@ def test_of_many_columns_the_first_metrics_are_shown_and_what_sorts_the_table() 
     assert [cell.score for cell in narrow.rows[0].cells] == [0, 1, 2, 3, 4, 5, 9]
     assert (narrow.left_out, narrow.all_columns) == (3, 10)
     assert replace(board, sort="m0", columns=columns[:8]).narrowed().left_out == 0  # not for two
+
+
+def test_metrics_that_reward_bad_references_are_counted() -> None:
+    columns = [replace(column("BLEU", "A"), rewards_bad=True), column("ΔBLEU", "B")]
+    board = Leaderboard(None, columns, [Row(None, [], [])] * 2)  # type: ignore[arg-type]
+
+    assert bad_note(board).startswith("1 metric takes all references, bad ones too")
+    assert not bad_note(replace(board, columns=columns[1:]))
+    assert lead(replace(board, columns=[column("judge", "A", "B", "C")])) == "judge puts A first, not for certain."
 
 
 APART = "A and C share no items, or too few, and are not compared."
@@ -171,6 +181,10 @@ def test_a_single_metric_over_other_items_is_named_with_its_winner() -> None:
     assert headline(board) == (
         "Over 27 of 40 items (Chat v1): both metrics put A first; each of them tells it from every other system. "
         "judge, over all 40 items, puts B first, for certain."
+    )
+    assert lead(board) == (
+        "Over 27 of 40 items (Chat v1): both metrics put A first, each for certain; "
+        "over all 40 items judge puts B first, for certain."
     )
 
 

@@ -215,14 +215,17 @@ def test_a_metric_without_a_better_direction_has_no_first_system(world: World, v
         assert "system may be" not in text
 
 
-def test_the_page_says_that_nothing_was_rated(world: World, viewer, as_user) -> None:
+def test_the_page_says_that_nothing_was_rated(world: World, viewer, manager, as_user) -> None:
     mute = System.objects.create(dataset=world.dataset, name="Mute")
     for index, item in enumerate(world.items):
         response = Response.objects.create(item=item, text=f"word {index}", text_key=f"{index:064}")
         ResponseSource.objects.create(response=response, item=item, kind=SourceKind.SYSTEM, system=mute)
     run = finished_run(world, "length", systems=[mute])
 
-    assert "No output was rated" in as_user(viewer).get(address(run, "run-disagreements")).content.decode()
+    for user in (viewer, manager):
+        page = as_user(user).get(address(run, "run-disagreements")).content.decode()
+        assert "No output was rated" in page
+        assert (f"campaigns/new/?dataset={run.dataset.slug}" in page) == (user == manager)
 
 
 def test_where_scales_differ_they_are_put_on_one(world: World, run: ScoreRun, viewer, as_user) -> None:

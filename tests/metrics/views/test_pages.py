@@ -351,7 +351,7 @@ def test_older_runs_of_one_metric_are_of_that_metric(world: World, run: ScoreRun
     systems, release = world.hypotheses, world.release
     score_run_create(project=world.project, release=release, systems=systems, metric="length", parameters={}, by=None)
     page = as_user(viewer).get(address(world, run, "run-list", []) + "?metric=length").content.decode()
-    assert f'none <span class="run-release">; items of {release}</span>' in " ".join(page.split())
+    assert f'none<span class="run-release">; items of {release}</span>' in " ".join(page.split())
 
 
 def test_the_matches_of_a_segment_can_be_downloaded(world: World, run: ScoreRun, viewer, as_user) -> None:

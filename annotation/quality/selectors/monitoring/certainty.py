@@ -65,7 +65,8 @@ class Signs:
         """Say what it takes until more weights have a certain sign, and how sure that is."""
         if not self.total:
             return ""
-        known = f"{self.now:,} of {counted(self.total, 'weight')} {'has' if self.now == 1 else 'have'} a certain sign"
+        have = "has" if self.now == 1 else "have"
+        known = f"{self.now:,} of {counted(self.total, 'weight')} {have} an interval without 0"
         if self.planned > self.now + 0.5:
             known += f", about {self.planned:,.0f} once all is rated"
         goal = self.next
@@ -73,8 +74,8 @@ class Signs:
             return f"{known}."
         low, high = max(goal.expected - 2 * goal.error, 0), min(goal.expected + 2 * goal.error, self.total)
         return (
-            f"About {counted(goal.more, 'more rating')} than planned should give {goal.share:.0%} of the weights a "
-            f"certain sign ({low:,.0f} to {high:,.0f} of {self.total:,}). Now {known}."
+            f"About {counted(goal.more, 'more rating')} than planned should give {goal.share:.0%} of the weights an "
+            f"interval without 0 ({low:,.0f} to {high:,.0f} of {self.total:,}). Now {known}."
         )
 
 

@@ -506,7 +506,9 @@ def test_the_bins_of_a_distribution_are_those_numpy_rounds_to(many_references):
 
 
 def test_the_table_shows_the_original_first_and_what_the_others_were_mined_from(release, viewer, as_user):
-    table = as_user(viewer).get(page() + "?view=table&sign=negative").context["table"]
+    shown = as_user(viewer).get(page() + "?view=table&sign=negative")
+    assert "In a frame: the original response, and what it answers." in shown.content.decode()
+    table = shown.context["table"]
     first, second = table[0].rows
     assert (first.context, first.message, first.response, first.written) == (
         "Hello.",
