@@ -121,7 +121,7 @@ class OutputsForm(UploadForm):
 
 
 MEANING_CHOICES = [(key, meaning.label) for key, meaning in MEANINGS.items()]
-NUMBERS = "Numbers, imported next"
+NUMBERS = "Imported next"
 NUMBER_CHOICES = [(key, NUMBERS if key == IGNORE else label) for key, label in MEANING_CHOICES]
 
 

@@ -90,9 +90,12 @@ def _headline(result: StudyResult, shown: Contest, best: Contestant) -> str:
     headline = best_row(result)
     is_seen = any(best.row is row for row, _ in too_good(result))
     seen = f"{best.row.label} may have seen these ratings." if is_seen else ""
-    if shown.level == UNITS or headline is None:
+    if headline is None:
         return seen
     value = f"{result.lead.symbol} = {decimals(headline.estimate.value or 0.0)}"
+    if shown.level == UNITS:
+        passed_over = headline.passed_over and headline.index != best.index
+        return f"{seen} {name_of(headline.row)} is closest{HONEST} ({value}).".strip() if passed_over else seen
     closest = "it is closest, too" if headline.index == best.index else f"{name_of(headline.row)} is closest"
     closest += HONEST if headline.passed_over else ""
     apart = ""

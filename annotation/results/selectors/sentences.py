@@ -201,10 +201,12 @@ def width_sentence(verdict: CriterionVerdict) -> str:
         ends = " to ".join(ends_in_words(widest.low, widest.high))
         alone = " to ".join(ends_in_words(widest.single_low, widest.single_high))
         most = decimals(verdict.scale_high - verdict.scale_low)
-        both = f"{ends} with all {len(pairs):,} tested together and {alone} alone" if many else ends
+        with_all = f" with all {len(pairs):,} tested together" if many else ""
+        by_itself = f" Alone it is {alone}." if many else ""
         return (
-            f"The 95% interval of {widest.first} less {widest.second}, {both}, holds nearly every difference that the "
-            f"scale allows (−{most} to {most}), because only {verdict.raters} raters rated: more raters narrow it most."
+            f"The 95% interval of {widest.first} less {widest.second} is {ends}{with_all}, nearly every difference "
+            f"that the scale allows (−{most} to {most}).{by_itself} It is so wide because only {verdict.raters} raters "
+            "rated: more raters narrow it most."
         )
     ratio = median((pair.high - pair.low) / (pair.single_high - pair.single_low) for pair in pairs)
     return f"The intervals of differences are wide {why} them most." if ratio >= MUCH_WIDER else ""

@@ -80,9 +80,9 @@ def test_few_raters_and_many_pairs_explain_wide_intervals():
     )
     few.pairs[0] = replace(few.pairs[0], low=-3.52, high=4.0)
     assert width_sentence(few) == (
-        f"The 95% interval of {few.pairs[0].first} less {few.pairs[0].second}, −3.52 to 4.00 with all 6 tested "
-        "together and −0.36 to 1.36 alone, holds nearly every difference that the scale allows (−4.00 to 4.00), "
-        "because only 3 raters rated: more raters narrow it most."
+        f"The 95% interval of {few.pairs[0].first} less {few.pairs[0].second} is −3.52 to 4.00 with all 6 tested "
+        "together, nearly every difference that the scale allows (−4.00 to 4.00). Alone it is −0.36 to 1.36. It is so "
+        "wide because only 3 raters rated: more raters narrow it most."
     )
     few.pairs = few.pairs[:1]
     assert width_sentence(few).endswith("because only 3 raters rated: more raters narrow it most.")

@@ -68,7 +68,7 @@ def test_numbers_left_out_are_named_and_a_reference_of_several_rows_is_previewed
     assert numbers_left_out(look.fields, look.mapping) == ["judge"]
     form = MappingForm(None, fields=look.fields, mapping=look.mapping)
     left_out = [dict(meaning.field.choices)["ignore"] for field, meaning, _ in form.rows() if field["name"] == "judge"]
-    assert left_out == ["Numbers, imported next"]
+    assert left_out == ["Imported next"]
     first, _ = preview_items(look.rows, look.mapping, filename="d").items
     assert [(source.kind, source.text) for source in first.sources if not source.system] == [("human", "So 1.")]
     assert [source.text for source in first.sources if source.system] == ["A", "B"]
