@@ -53,7 +53,7 @@ class Glance:
     @property
     def compares(self) -> bool:
         """Return whether the raters tell some systems apart, so that metrics can agree with them."""
-        return any(line.column.told for lines in self.blocks for line in lines)
+        return any(line.column.certain_pairs for lines in self.blocks for line in lines)
 
     @property
     def lines(self) -> int:

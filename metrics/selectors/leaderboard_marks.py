@@ -45,7 +45,7 @@ def note_agreement(column: Column, verdict: CriterionVerdict | None, scores: Map
         for better, worse in [(of.get(pair.first), of.get(pair.second))]
         if better is not None and worse is not None
     ]
-    column.agreed, column.told = sum(difference > 0 for difference in differences), len(differences)
+    column.agreed, column.certain_pairs = sum(difference > 0 for difference in differences), len(differences)
 
 
 def open_note(board: Leaderboard) -> str:

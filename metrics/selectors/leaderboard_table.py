@@ -58,8 +58,8 @@ class Column:
     sort_query: str = ""  # of the address that sorts by it, or turns the order round
     begins_block: bool = False  # of columns with the same references and items
     is_on_phones: bool = False
-    agreed: int = 0  # of the pairs that the first raters tell apart for certain, ``told``: those ordered as they do
-    told: int = 0
+    certain_pairs: int = 0  # that the first raters tell apart for certain
+    agreed: int = 0  # of these, ordered as they do
     rewards_bad: bool = False  # reads all references of a release without their weights, those found bad, too
 
     def __post_init__(self) -> None:

@@ -311,11 +311,11 @@ def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
     assert [place.number for place in line.places] == [ranks.get(name) for name in names]
     of_raters = shown.blocks[0][0].places
     assert [place.number for place in of_raters] == [each.first_rank for each in verdict.systems]
-    told = [pair for pair in verdict.pairs if pair.is_certain and {pair.first, pair.second} <= scores.keys()]
+    certain = [pair for pair in verdict.pairs if pair.is_certain and {pair.first, pair.second} <= scores.keys()]
     note_agreement(untested, verdict, scores)
-    expected = (sum(scores[each.first] > scores[each.second] for each in told), len(told))
-    assert (untested.agreed, untested.told) == expected
-    assert untested.told > 0
+    expected = (sum(scores[each.first] > scores[each.second] for each in certain), len(certain))
+    assert (untested.agreed, untested.certain_pairs) == expected
+    assert untested.certain_pairs > 0
     may_be_best = [each.first_rank == 1 for each in verdict.systems]
     assert first.is_open == all(may_be_best)
     assert [head.may_be_best for head in shown.heads] == [each and not first.is_open for each in may_be_best]
