@@ -15,6 +15,9 @@ from annotation.core.prose import enumerated
 from annotation.models import JobState, Project
 from annotation.overview.registry import JOBS, JobKind, Need, Running, register
 
+Rows = QuerySet[Any, Any]
+Choice = Callable[[JobKind, Rows], Rows]  # which jobs of a kind are read
+
 FAILED_DAYS = 30  # after which a failed job is history
 MOST = 200  # jobs that are read; the front page shows a few and counts the rest
 ENDED_SHOWN = 50
@@ -55,7 +58,7 @@ register(
             "annotation:release-detail",
             ("reference_set__slug", "number"),
             "reference_set__project",
-            "annotation:release-retry",
+            retry="annotation:release-retry",
         ),
         JobKind(
             models.DryRun,
@@ -64,7 +67,7 @@ register(
             "annotation:campaign-dry-run",
             ("campaign", "pk"),
             "campaign__project",
-            "annotation:campaign-dry-run-retry",
+            retry="annotation:campaign-dry-run-retry",
         ),
     ]
 )
@@ -80,7 +83,7 @@ class JobRow(NamedTuple):
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
-    by: str
+    asked_by: str
     name: str
     first: str
     second: str
@@ -150,42 +153,38 @@ def open_jobs(project: Project) -> list[JobRow]:
     return _jobs(project, _open, "-created_at", MOST)
 
 
-def _jobs(
-    project: Project, of_kind: Callable[[JobKind, QuerySet[Any, Any]], QuerySet[Any, Any]], order: str, most: int
-) -> list[JobRow]:
-    first, *others = (_rows(number, kind, project, of_kind) for number, kind in enumerate(JOBS))
+def _jobs(project: Project, choice: Choice, order: str, most: int) -> list[JobRow]:
+    first, *others = (_rows(number, kind, project, choice) for number, kind in enumerate(JOBS))
     every = first.union(*others, all=True).order_by(order, "shown_kind", "shown_first")
     return [JobRow(*row) for row in every[:most]]
 
 
-def _open(kind: JobKind, jobs: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+def _open(kind: JobKind, jobs: Rows) -> Rows:
     later = jobs.filter(state=JobState.DONE, pk__gt=OuterRef("pk"), **{kind.name: OuterRef(kind.name)})
     waits = Q(state__in=[JobState.QUEUED, JobState.RUNNING])
     failed = Q(state=JobState.FAILED, finished_at__gt=Now() - timedelta(days=FAILED_DAYS)) & ~Exists(later)
     return jobs.filter(waits | failed)
 
 
-def _ended(kind: JobKind, jobs: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+def _ended(_: JobKind, jobs: Rows) -> Rows:
     return jobs.filter(state__in=[JobState.DONE, JobState.CANCELLED])
 
 
-def _rows(
-    number: int, kind: JobKind, project: Project, of_kind: Callable[[JobKind, QuerySet[Any, Any]], QuerySet[Any, Any]]
-) -> QuerySet[Any, Any]:
-    jobs = of_kind(kind, kind.model._default_manager.filter(**{kind.project: project}).order_by())
+def _rows(number: int, kind: JobKind, project: Project, choice: Choice) -> Rows:
+    jobs = choice(kind, kind.model._default_manager.filter(**{kind.project: project}).order_by())
     first, second = (*map(F, kind.address), Value(""))[:2]
     columns = ("state", "progress_done", "progress_total", "progress_note")
     times = ("created_at", "started_at", "finished_at")
     shown = {
         "shown_kind": Value(number),
         "shown_error": Substr("error", 1, ERROR_SHOWN),
-        "shown_by": Coalesce(F("requested_by__username"), Value(""), output_field=TextField()),
+        "shown_asked_by": Coalesce(F("requested_by__username"), Value(""), output_field=TextField()),
         "shown_name": _text(F(kind.name)),
         "shown_first": _text(first),
         "shown_second": _text(second),
     }
-    kind_number, error, by, *texts = shown
-    rows: QuerySet[Any, Any] = jobs.annotate(**shown).values_list(kind_number, *columns, error, *times, by, *texts)
+    kind_number, error, asked_by, *texts = shown
+    rows: Rows = jobs.annotate(**shown).values_list(kind_number, *columns, error, *times, asked_by, *texts)
     return rows
 
 

@@ -222,10 +222,10 @@ def test_where_no_two_differ_the_answer_names_the_clearest_difference_and_the_ma
     enough = replace(changed, rows=tuple(replace(row, few_units="") for row in changed.rows))
     closest = best_row(enough).row  # Oracle, whose scores are the ratings, is passed over
     assert closest.label == "TER"
-    told = f"{name_of(closest)} is closest of those that judge quality and cannot have seen the ratings ("
-    assert f"Over units, as in the study’s headline, {told}" in answer(enough, shown)
+    honest = f"{name_of(closest)} is closest of those that judge quality and cannot have seen the ratings ("
+    assert f"Over units, as in the study’s headline, {honest}" in answer(enough, shown)
     warned = answer(enough, contest(enough, OUTPUTS, WILLIAMS))
-    assert f"Oracle may have seen these ratings. Over units, as in the study’s headline, {told}" in warned
+    assert f"Oracle may have seen these ratings. Over units, as in the study’s headline, {honest}" in warned
     assert not shown.places_apart
     assert all(places_beaten(shown, each) == [] for each in shown.contestants)
     chart = ranking_figure(changed, "ranking-outputs", "light")

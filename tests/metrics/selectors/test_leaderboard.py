@@ -290,7 +290,7 @@ def test_the_marks_of_raters_are_those_of_the_results_of_each_criterion(world: W
 def assert_glance(board: Leaderboard, verdict: CriterionVerdict) -> None:
     """Places are ranks by scipy without tests, else the places that are left; pairs are counted one by one.
 
-    They are, as if the raters told each pair but one apart.
+    They are, as if the raters found a difference in each pair but one.
     """
     pairs = [replace(pair, adjusted=0.01 if place else 0.5) for place, pair in enumerate(verdict.pairs)]
     verdict, (first, *others) = replace(verdict, pairs=pairs), board.columns
