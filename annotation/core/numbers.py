@@ -44,6 +44,15 @@ def ends_in_words(low: float, high: float) -> tuple[str, str]:
     return decimals(low, of_low), decimals(high, of_high)
 
 
+def in_brackets(ends: tuple[float, float] | None) -> str:
+    """Return an interval as it stands behind its estimate, after a space; empty if there is none.
+
+    >>> in_brackets((-0.31, -0.004)), in_brackets(None)
+    (' [−0.31, −0.004]', '')
+    """
+    return f" [{', '.join(ends_in_words(*ends))}]" if ends else ""
+
+
 def card(label: str, value: int | str, hint: str = "", link: str = "") -> dict[str, str]:
     """Return what ``components/stat_card.html`` shows."""
     return {"label": label, "value": value if isinstance(value, str) else f"{value:,}", "hint": hint, "link": link}

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from annotation.core.charts import Spec, Theme
-from annotation.core.numbers import decimals
+from annotation.core.numbers import decimals, in_brackets
 from correlations.charts.forest import ForestRow, forest_plot
 from correlations.models import Study
-from correlations.results.common import Ends
 from correlations.results.study import NO_REFERENCES, StudyResult
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, LevelsReport, RowOfLevels, levels_report
@@ -150,7 +149,7 @@ def _headline(study: Study, result: StudyResult, report: LevelsReport) -> str:
     if headline is None:
         return f"{asks} There no metric leads: there are too few units, or no coefficient is defined."
     best, value = headline.best, headline.best.estimate
-    interval = _in_brackets(value.over_items)
+    interval = in_brackets(value.over_items)
     leads = f"There {_name(report, best.index)} leads: {result.lead.symbol} = {decimals(value.value or 0.0)}{interval}."
     row = next(each for each in _reconciled(result, report) if each.of.index == best.index)
     places = {"over systems": row.systems, "over outputs": row.outputs}
@@ -165,10 +164,6 @@ def _headline(study: Study, result: StudyResult, report: LevelsReport) -> str:
 
 def _name(report: LevelsReport, index: int) -> str:
     return next(row.name for row in report.rows if row.index == index)
-
-
-def _in_brackets(ends: Ends | None) -> str:
-    return f" [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
 
 
 def _reconciled(result: StudyResult, report: LevelsReport) -> list[Reconciled]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from math import comb
 
-from annotation.core.numbers import counted, decimals, ends_in_words
+from annotation.core.numbers import counted, decimals, in_brackets
 from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
@@ -34,7 +34,7 @@ def number(value: float | None, digits: int = DIGITS, *, plus: bool = False) -> 
 
 def interval(ends: Ends | None) -> str:
     """Return an interval with two decimals, or with as many as show that it leaves out 0."""
-    return UNDEFINED if ends is None else f"[{', '.join(ends_in_words(*ends))}]"
+    return in_brackets(ends).strip() or UNDEFINED
 
 
 def p_value(value: float | None) -> str:

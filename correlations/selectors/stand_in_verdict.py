@@ -6,7 +6,7 @@ One builder for the page, the study's page, the front page, the report and the c
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotation.core.numbers import counted, decimals, ends_in_words
+from annotation.core.numbers import counted, decimals, in_brackets
 from annotation.core.prose import capitalised, enumerated
 from correlations.results.common import Ends
 from correlations.selectors.points import Point
@@ -134,7 +134,7 @@ def _agreements(candidate: Candidate) -> str:
 
 
 def estimated(value: float, ends: Ends | None) -> str:
-    return decimals(value) if ends is None else f"{decimals(value)} [{', '.join(ends_in_words(*ends))}]"
+    return f"{decimals(value)}{in_brackets(ends)}"
 
 
 def _beats(row: KindsOfRaters) -> str:

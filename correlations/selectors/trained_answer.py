@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import decimals, in_brackets
 from annotation.core.prose import enumerated
 from correlations.models import Study
-from correlations.results.common import Ends
 from correlations.results.significance import OUTPUTS
 from correlations.results.study import StudyResult
 from correlations.selectors.reports import describes_only, is_predicted
@@ -44,7 +43,7 @@ def _over_outputs(result: StudyResult, models: Named) -> str:
     order = sorted(values.keys() & models.keys(), key=lambda index: -values[index])
     if not order:
         return ""
-    shown = {index: f"{decimals(values[index])}{_in_brackets(estimates[index].over_items)}" for index in order}
+    shown = {index: f"{decimals(values[index])}{in_brackets(estimates[index].over_items)}" for index in order}
     first, *others = order
     validated = ", cross-validated," if all(is_predicted(result.rows[index]) for index in models) else ""
     if len(models) == 1:
@@ -90,7 +89,7 @@ def _over_units(study: Study, result: StudyResult, models: Named) -> str:
     if not known:
         return ""
     order = sorted(known, key=lambda index: -(known[index].value or 0.0))
-    each = [f"{decimals(known[i].value or 0.0)}{_in_brackets(known[i].over_items)} for {models[i]}" for i in order]
+    each = [f"{decimals(known[i].value or 0.0)}{in_brackets(known[i].over_items)} for {models[i]}" for i in order]
     below = [models[index] for index in order if (ends := known[index].over_items) is not None and ends[1] < 0]
     units = "single items" if size == 1 else f"{size:,} items"
     over = f"For the difference of two systems on {units} {result.lead.symbol} is {enumerated(each, MOST_NAMED)}"
@@ -102,7 +101,3 @@ def _turned(below: Sequence[str], units: str) -> str:
         return ""
     verb = "orders" if len(below) == 1 else "order"
     return f": {enumerated(below, MOST_NAMED)} {verb} systems the wrong way round on {units}"
-
-
-def _in_brackets(ends: Ends | None) -> str:
-    return f" [{decimals(ends[0])}, {decimals(ends[1])}]" if ends else ""
