@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, theme_context
+from tests.browser.support import DESKTOP, PHONE, ConsoleErrors, launch_chromium, passed_styles, theme_context
+from tests.conftest import folder_of_run
 
 
 def pytest_collection_modifyitems(items):
@@ -13,7 +14,8 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium(tmp_path_factory):
+    passed_styles.share(folder_of_run(tmp_path_factory) / "passed-styles")
     with pytest.MonkeyPatch.context() as patch:
         # Playwright's synchronous API keeps an event loop in this thread, which Django takes for asynchronous code.
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

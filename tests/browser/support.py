@@ -6,7 +6,6 @@ import math
 import os
 import re
 import shutil
-from collections import defaultdict
 from collections.abc import Container, Mapping
 from typing import Any, Literal, cast
 
@@ -14,6 +13,8 @@ from axe_playwright_python.base import AXE_SCRIPT
 from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, ViewportSize
+
+from tests.browser.contrast import PassedStyles
 
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
@@ -26,42 +27,52 @@ PHONE: dict[str, Any] = {
 SERIOUS = frozenset({"serious", "critical"})
 EVERY_IMPACT = SERIOUS | {"minor", "moderate"}
 THEME = "matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'"
+SHOWN_THEME = f"document.documentElement.dataset.bsTheme ?? ({THEME})"
 TALLEST = 6_000  # pixels of a page on a phone: some eight screens
 LOOKS = ((DESKTOP["viewport"], "light"), (PHONE["viewport"], "dark"))
 FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 DRAWN = "() => !document.querySelector('[data-chart][aria-busy]')"
-# A changed size or theme is drawn with the next frame, and charts begin to draw themselves anew.
+# A changed size is drawn with the next frame, and charts begin to draw themselves anew. Scripts hear of a changed theme
+# one frame later.
 STATE = f"""async () => {{
-    await new Promise(requestAnimationFrame);
-    return {{ axe: Boolean(window.loadAxe), theme: {THEME}, drawn: ({DRAWN})(), fits: ({FITS})() }};
+    for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+    return {{ axe: Boolean(window.loadAxe), theme: {SHOWN_THEME}, drawn: ({DRAWN})(), fits: ({FITS})() }};
 }}"""
 # Axe-core is sent once for all later pages of a context; each compiles it only if it is looked at.
 OFFER_AXE = f"window.loadAxe = () => {{\n{AXE_SCRIPT}\n}};"
 # Rules of other impacts are disabled: they take half of the time. Contrast takes most of the rest: a text passes
-# without being measured if another passed that has the same colours, size, elements and classes up to the root. To
-# decide whether a text is to be measured takes as long as to measure it, so that is asked of no such text either.
+# without being measured if another passed whose element and classes, letters and everything behind it, to the first
+# background that hides what is below, are alike. To decide whether a text is to be measured takes as long as to measure
+# it, so that is asked of no such text either.
 RUN_AXE = """([root, impacts, known]) => {
     if (!window.axe) loadAxe();
-    const styles = new Map(), passed = new Set(known.split(" ")), fresh = [];
-    const digest = (text) => {
-        let hash = 7;
-        for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
-        return `${hash}.${text.length}`;
+    const layers = new Map(), passed = new Set(known.split("\\n")), fresh = [];
+    const layersTo = (node) => {
+        if (!node) return { behind: "", opacity: 1 };
+        if (layers.has(node)) return layers.get(node);
+        const above = layersTo(node.parentElement), style = getComputedStyle(node);
+        const { backgroundColor, backgroundImage, opacity, position } = style;
+        const plain = backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none" && position === "static";
+        const hides = /^rgb\\(/.test(backgroundColor) && backgroundImage === "none";
+        const own = plain ? "" : `${backgroundColor} ${backgroundImage} ${position};`;
+        const found = { style, behind: (hides ? "" : above.behind) + own, opacity: above.opacity * opacity };
+        layers.set(node, found);
+        return found;
     };
     const styleOf = (node) => {
-        if (!node || styles.has(node)) return styles.get(node) ?? "";
-        const { color, opacity, backgroundColor, backgroundImage, fontSize, fontWeight } = getComputedStyle(node);
-        const name = `${node.localName}.${node.getAttribute("class") ?? ""}`;
-        const own = [name, color, opacity, backgroundColor, backgroundImage, fontSize, fontWeight].join("|");
-        styles.set(node, digest(`${styleOf(node.parentElement)} > ${own}`));
-        return styles.get(node);
+        const { style, behind, opacity } = layersTo(node);
+        const name = [node.localName, ...node.classList].join(".");
+        return [name, style.color, style.fontSize, style.fontWeight, opacity, behind].join("|");
     };
     const contrast = axe._audit.checks["color-contrast"];
     const measure = contrast.evaluate;
     const rule = axe._audit.rules.find((rule) => rule.id === "color-contrast");
     const isMeasured = rule.matches;
+    const field = new Set(["input", "select", "textarea"]);
+    const hasText = (node) => field.has(node.localName)
+        || [...node.childNodes].some((each) => each.nodeType === Node.TEXT_NODE && each.data.trim());
     rule.matches = function (node, ...rest) {
-        return !passed.has(styleOf(node)) && isMeasured.call(this, node, ...rest);
+        return hasText(node) && !passed.has(styleOf(node)) && isMeasured.call(this, node, ...rest);
     };
     contrast.evaluate = function (node, ...rest) {
         const style = styleOf(node);
@@ -76,10 +87,10 @@ RUN_AXE = """([root, impacts, known]) => {
     const others = axe._audit.rules.filter((rule) => rule.enabled && !impacts.includes(rule.impact));
     const rules = Object.fromEntries(others.map((rule) => [rule.id, { enabled: false }]));
     return axe.run(root || document, { resultTypes: ["violations"], rules })
-        .then(({ violations }) => ({ violations, passed: fresh.join(" ") }))
+        .then(({ violations }) => ({ violations, passed: fresh.join("\\n") }))
         .finally(() => { contrast.evaluate = measure; rule.matches = isMeasured; });
 }"""
-_passed_styles: dict[str, set[str]] = defaultdict(set)  # for each size and theme
+passed_styles = PassedStyles()
 
 # The headless shell has no window: it takes a fifth of the time of a full browser.
 HEADLESS_SHELL = "chromium-headless-shell"
@@ -187,6 +198,7 @@ def assert_everyone_can_read(page: Page, *, impacts: Container[str] = SERIOUS, t
     for size, theme in sorted(LOOKS, key=lambda look: look[0] != previous_size):
         _show_as(page, size, theme)
         state = page.evaluate(STATE)
+        assert state["theme"] == theme
         if not state["drawn"]:
             page.wait_for_function(DRAWN)
         if not (state["drawn"] and state["fits"]):
@@ -219,9 +231,9 @@ def assert_no_barrier(
     if not state["axe"]:
         page.context.add_init_script(OFFER_AXE)
         page.evaluate(OFFER_AXE)
-    passed = _passed_styles[f"{page.viewport_size} {state['theme']}"]
-    # Playwright takes long over lists, and thousands of styles pass in a run: they travel as one text.
-    results = page.evaluate(RUN_AXE, [include, list(impacts), " ".join(passed)])
+    look = f"{page.viewport_size} {state['theme']}"
+    # Playwright takes long over lists, and hundreds of styles pass in a run: they travel as one text.
+    results = page.evaluate(RUN_AXE, [include, list(impacts), "\n".join(passed_styles.of(look))])
     violations = [violation for violation in results["violations"] if violation["impact"] in impacts]
     report = "\n".join(
         f"{violation['id']} ({violation['impact']}): {violation['help']}\n  "
@@ -229,7 +241,7 @@ def assert_no_barrier(
         for violation in violations
     )
     assert not violations, f"{page.url}, {page.viewport_size}, {state['theme']}\n{report}"
-    passed.update(results["passed"].split())
+    passed_styles.add(look, results["passed"].splitlines())
 
 
 def theme_context(browser: Browser, *, theme: str = "light", **options: Any) -> BrowserContext:
