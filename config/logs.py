@@ -2,6 +2,7 @@
 
 import logging.config
 import re
+import sys
 from collections.abc import MutableMapping
 from functools import reduce
 from typing import Any
@@ -35,6 +36,17 @@ SHARED: list[Any] = [
 ]
 
 
+class StandardError(logging.StreamHandler[Any]):
+    """Writes to what standard error is now: it may have been replaced, and its first stream closed."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> Any:
+        return sys.stderr
+
+
 def configure(options: dict[str, Any]) -> None:
     renderer = structlog.processors.JSONRenderer() if options["format"] == "json" else structlog.dev.ConsoleRenderer()
     structlog.configure(
@@ -53,7 +65,7 @@ def configure(options: dict[str, Any]) -> None:
                     "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, renderer],
                 }
             },
-            "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+            "handlers": {"stderr": {"class": "config.logs.StandardError", "formatter": "structured"}},
             "root": {"handlers": ["stderr"], "level": options["level"]},
             "loggers": {
                 "django.server": {"level": "WARNING"},

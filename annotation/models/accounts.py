@@ -83,13 +83,16 @@ KEEPS_USER: dict[str, Any] = {"blank": True, "on_delete": models.PROTECT, "relat
 SURVIVES_USER: dict[str, Any] = {"blank": True, "on_delete": models.SET_NULL, "related_name": "+"}
 
 
+DELETION_ENDED = ("failed", "cancelled")  # states of a deletion that left its project as it was
+
+
 def not_being_deleted(project: str = "") -> models.Q:
     """Select projects that nobody has begun to delete, or rows whose ``project`` is one.
 
     A deletion that failed leaves its project as it was.
     """
     path = f"{project}__deletion" if project else "deletion"
-    return models.Q(**{path: None}) | models.Q(**{f"{path}__state__in": ("failed", "cancelled")})
+    return models.Q(**{path: None}) | models.Q(**{f"{path}__state__in": DELETION_ENDED})
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
