@@ -2,14 +2,16 @@
 
 import re
 import signal
+import socket
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
 from config.management.commands import up as command
-from config.management.commands.up import names_of, network_address, worker_queues
+from config.management.commands.up import health_at, names_of, network_address, worker_queues
 from tests.up import running_up
 from tests.worker import wait_until
 
@@ -23,6 +25,18 @@ EXPIRED_SECONDS = 8  # a heartbeat that the killed scheduler sent has expired by
 )
 def test_the_shown_address_can_be_opened_in_a_browser(host: str, names: tuple[str, str]) -> None:
     assert names_of(host) == names
+
+
+@pytest.mark.parametrize("body", [b'{"web', b"[1]", b"5"])
+def test_a_web_process_that_is_killed_while_it_answers_gives_no_answer(body: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        reader = ThreadPoolExecutor(1).submit(health_at, address)
+        web, _ = server.accept()
+        web.recv(4096)
+        web.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (164 if b"{" in body else len(body), body))
+        web.close()
+        assert reader.result(timeout=60) is None
 
 
 def test_one_worker_is_free_for_short_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from http.client import HTTPException
 from types import FrameType
 from typing import Any
 
@@ -275,7 +276,7 @@ def health_at(address: str) -> dict[str, Any] | None:
             answer = degraded
         with answer:
             return dict(json.load(answer))
-    except (ValueError, OSError):  # nothing listens, or another program does
+    except (ValueError, TypeError, OSError, HTTPException):  # nothing listens, another program, or one that is killed
         return None
 
 
