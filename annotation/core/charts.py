@@ -110,11 +110,12 @@ def finish(
     """Give a chart its size, title, description and theme."""
     if width != "container" and (isinstance(width, str) or width < 100):
         raise ValueError(f'width is {width!r}: accepted are "container" and pixels from 100')
-    sized = chart.properties(width=width, height=height)
+    # Altair's own way to set these copies the chart with all its rows, twice.
+    spec = chart.to_dict(validate=False) | {"width": width, "height": height}
     if title:
-        heading = alt.TitleParams(text=title, subtitle=[subtitle] if isinstance(subtitle, str) else list(subtitle))
-        sized = sized.properties(title=heading, description=f"{title}. {description}")
-    return themed(sized.to_dict(validate=False), theme)
+        lines = [subtitle] if isinstance(subtitle, str) else list(subtitle)
+        spec |= {"title": {"text": title, "subtitle": lines}, "description": f"{title}. {description}"}
+    return themed(spec, theme)
 
 
 def themed(spec: Mapping[str, Any], theme: Theme) -> Spec:
