@@ -61,7 +61,7 @@ def joint_findings(project: Project, most: int) -> Iterator[Finding]:
         at: Any = max(study.finished_at for study in compared.studies if study.finished_at)
         url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
         sure = compared_words.rank_note(compared) or "No metric is compared with another"
-        text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
+        text = f"{compared_words.lead_sentences(compared)} {pooled}" if compared.ranked else pooled
         yield Finding("Study", at, text, sure.removesuffix("."), url, about=joint.name)
 
 

@@ -17,6 +17,7 @@ from correlations.selectors.reports import (
     side_references,
 )
 from correlations.selectors.settings_words import settings_in_words
+from correlations.selectors.tuned import MARK, chosen_here, is_tuned
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.paired_outputs import MOST_PAIRS
@@ -87,6 +88,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         rows.append((*names(row), *cells))
         reasons.append((row, estimate.reason))
     notes = [*_reasons(reasons)]
+    if best is not None and is_tuned(result, result.rows[best]):
+        notes.append(f"In bold: the highest {result.lead.symbol}. {chosen_here(result.rows[best])}")
     if entry is result.entries[0] and (settings := settings_in_words(result)):
         notes.append(settings)  # for a table that stands alone in a paper
     if any(row.negated for row in result.rows):
@@ -104,8 +107,8 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
 
 
-def comparison_grid(result: StudyResult) -> Grid | None:
-    """Return the comparisons of metrics; None if there are none."""
+def comparison_grid(result: StudyResult, *, of_best: bool) -> Grid | None:
+    """Return the comparisons of metrics, ``of_best`` if with each metric's best references; None if there are none."""
     shown = comparisons_worth_showing(result)
     if not shown:
         return None
@@ -134,7 +137,9 @@ def comparison_grid(result: StudyResult) -> Grid | None:
         f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
         f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."
     )
-    notes = (f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items())
+    notes = [f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items()]
+    if of_best and any(not entry.subset_label for entry, *_ in shown):
+        notes.append(f"One choice of references against another: the best of each metric, {MARK}.")
     return Grid("comparisons", caption, columns, tuple(rows), tuple(notes))
 
 
@@ -180,7 +185,7 @@ def ranking_grid(result: StudyResult) -> Grid:
     )
     caption = (
         "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
-        "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and how near it "
+        f"that differ by no more than a threshold counted as ties, {MARK}; and how near it "
         "is to being as sure as raters (soft pairwise accuracy over systems). Last: pairs of outputs of one system "
         "with ties, the same with the threshold of other systems, and pairs of any two outputs with ties. Random "
         "scores without ties get half of the pairs that raters do not tie, so that a metric may lie below the chance "

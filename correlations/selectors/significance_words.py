@@ -21,7 +21,8 @@ from correlations.selectors.reports import (
     references_in_words,
 )
 from correlations.selectors.settings_words import settings_in_words
-from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, contest
+from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, Pair, contest
+from correlations.selectors.tuned import references_chosen
 from metrics.templatetags.report import p_text
 
 FIGURE = "ranking-"  # begins the names of charts, which end with the level
@@ -53,7 +54,10 @@ def answer(result: StudyResult, shown: Contest) -> str:
     if not shown.n_different:
         value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
         closest = f"{name_of(best.row)} is closest to the raters: {value}."
-        return f"{clearest_sentence(shown)} {closest} {_headline(result, shown, best)}".strip()
+        pair = clearest(shown)
+        named = [best.row, pair.first, pair.second]
+        parts = [clearest_sentence(shown), closest, references_chosen(result, named), _headline(result, shown, best)]
+        return " ".join(filter(None, parts))
     if best.wins == shown.others > 1:
         wins = f"significantly closer than each of the {shown.others} others"
     elif best.wins:
@@ -63,12 +67,18 @@ def answer(result: StudyResult, shown: Contest) -> str:
         wins = "but not significantly closer than any other"
     value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
     closest = f"Over {shown.over}, {name_of(best.row)} is closest to the raters: {value}, {wins}"
-    return f"{closest}; {_clusters(shown)}. {_headline(result, shown, best)}".strip()
+    parts = [f"{closest}; {_clusters(shown)}.", references_chosen(result, [best.row]), _headline(result, shown, best)]
+    return " ".join(filter(None, parts))
+
+
+def clearest(shown: Contest) -> Pair:
+    """Return the pair with the smallest corrected p."""
+    return next(each for each in shown.pairs if each.p_holm is not None)
 
 
 def clearest_sentence(shown: Contest) -> str:
-    """Return the pair with the smallest corrected p, which is no difference yet."""
-    pair = next(each for each in shown.pairs if each.p_holm is not None)
+    """Return the clearest pair in a sentence; it is no difference yet."""
+    pair = clearest(shown)
     tests = sum(each.p_holm is not None for each in shown.by_places.values())
     size = decimals(abs(pair.difference or 0.0), 3)
     correction = f" after Holm’s correction for {tests:,} pairs" if tests > 1 else ""

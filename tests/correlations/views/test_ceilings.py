@@ -106,7 +106,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert f"Oracle (ρ = 0.68, expected at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
     for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
         assert "with all references has the highest Spearman’s ρ with the raters of those that judge quality" in said
-    assert headline(0.36).doubts[0] == "Oracle may have seen them."
+    assert headline(0.36).doubts[0] == "Oracle may have seen these ratings."
     assert not any("It does not" in doubt for doubt in headline(0.36).doubts), "“It” would be Oracle"
     assert "expected" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
@@ -121,7 +121,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert shown == ["more than expected", "above", "85 %"]
     (card,) = study_findings(study.project, 1)  # its ratings are the scores
     assert "of those that judge quality and cannot have seen the ratings" in card.text
-    assert "Oracle may have seen them." in card.sure
+    assert "Oracle may have seen these ratings." in card.sure
 
 
 def command_of(study: Study) -> dict[str, object]:

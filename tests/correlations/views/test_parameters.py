@@ -210,6 +210,10 @@ def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStu
         data = json.loads(body(client.get(urls[1])))
         assert len(rows) == len(data) == n
         assert list(rows[0]) == list(data[0])
+        if table == "max_order":
+            sweep = study.result["sweeps"][0]
+            tuned = [index for index, row in enumerate(rows) if row["tuned"] == MARK]
+            assert tuned == [sweep["best"]] * (sweep["best"] != sweep["chosen"])
     first = json.loads(body(client.get(address(study, READING[-1][0], READING[-1][1] | {"file_format": "json"}))))[0]
     point = study.result["sweeps"][0]["points"][0]
     assert first["system_pearson"] == point["system"]["pearson"]["value"]

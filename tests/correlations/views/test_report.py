@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -18,14 +20,16 @@ from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.results.study import RowPair
 from correlations.results.worth import PairsRight
-from correlations.selectors import reports
+from correlations.selectors import level_tables, reports, significance_tables
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.metrics import tokens_of_row
 from correlations.selectors.printed import lead_sentences
 from correlations.selectors.printed_tables import names, ranking_grid
 from correlations.selectors.rated_pairs import certain_pairs
-from correlations.selectors.tables import table
-from correlations.selectors.tuned import CHOSEN_HERE, MARK
+from correlations.selectors.significance import contest
+from correlations.selectors.significance_words import answer
+from correlations.selectors.tables import Table, table
+from correlations.selectors.tuned import CHOSEN_HERE, MARK, references_chosen
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -76,6 +80,46 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     ranking = page.split('id="ranking"')[1].split("</section>")[0]
     assert MARK in ranking
     assert "Ties of other items" in ranking
+
+
+def test_what_was_chosen_on_these_items_is_marked_in_leads_and_downloads(study: Study) -> None:
+    result = study.read_result()  # two metrics, each with two choices of references
+    units = [row.coefficients["spearman"].value for row in result.rows]
+    systems = [each.system.coefficients["kendall"].value for each in result.levels]
+
+    def highest(values: list[float | None]) -> list[str]:
+        best = {row.label: -2.0 for row in result.rows}
+        for row, value in zip(result.rows, values, strict=True):
+            best[row.label] = max(best[row.label], -2.0 if value is None else value)
+        pairs = zip(result.rows, values, strict=True)
+        return [MARK if value is not None and value == best[row.label] else "" for row, value in pairs]
+
+    def lines(of: Callable[..., Table | None], name: str) -> list[dict[str, Any]]:
+        columns, rows = of(result, name) or ((), ())
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    marks = highest(units)
+    assert marks.count(MARK) >= 2
+    assert [line["tuned"] for line in lines(table, "correlations")] == marks
+    of_row = {(row.label, row.subset_label): mark for row, mark in zip(result.rows, marks, strict=True)}
+    for name, of in (("comparisons", table), ("significance", significance_tables.table)):
+        for line in lines(of, name):
+            if line.get("over", "units") == "units":
+                assert line["first_tuned"] == of_row[line["first"], line["first_references"]]
+                assert line["second_tuned"] == of_row[line["second"], line["second_references"]]
+    clusters = [line for line in lines(significance_tables.table, "clusters") if line["over"] == "units"]
+    assert {(line["metric"], line["references"]): line["tuned"] for line in clusters} == of_row
+    by_tau = [line for line in lines(level_tables.table, "system-level") if line["coefficient"] == "Kendall’s tau-b"]
+    assert [line["tuned"] for line in by_tau] == highest(systems)
+    for line in lines(table, "rankings"):
+        assert line["tie_calibrated_accuracy_tuned"] == (MARK if line["tie_calibrated_accuracy"] is not None else "")
+    shown = contest(result, "outputs")
+    assert shown is not None
+    assert shown.best is not None
+    assert references_chosen(result, [shown.best.row]).startswith(f"The references of {shown.best.row.label}")
+    assert "were chosen on these items." in answer(result, shown)
+    alone = replace(result, rows=tuple(row for row in result.rows if row.subset == "all"))
+    assert references_chosen(alone, alone.rows) == ""
 
 
 def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: Study, viewer, as_user) -> None:
