@@ -9,6 +9,7 @@ from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import agreement_sentence, raters_are_known
+from correlations.selectors.held import RESAMPLES_NOTE
 from correlations.selectors.levels import LevelsReport, levels_report
 from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.points import Point, with_text
@@ -99,15 +100,15 @@ class Headline:
         ends = self.best.estimate.over_items_and_raters
         if ends is not None:
             return (
-                "The interval above is for other items, rated by the same raters. If raters are drawn anew, too, it is "
-                f"{decimals(ends[0])} to {decimals(ends[1])}{self._below(ends)}."
+                "The interval above is for other items, rated by the same raters. If raters are drawn anew, too, "
+                f"resamples range from {decimals(ends[0])} to {decimals(ends[1])}{self._below(ends)}. {RESAMPLES_NOTE}"
             )
         if self.best.estimate.over_items is None:
             return ""
         return "The interval above is for other items, rated by the same raters. With other raters it would be wider."
 
     def _below(self, ends: Ends) -> str:
-        """Return why an interval lies below its own estimate, if it does, as the end of a sentence."""
+        """Return why a range lies below its own estimate, if it does, as the end of a sentence."""
         value = self.best.estimate.value
         if value is None or ends[1] >= value:
             return ""

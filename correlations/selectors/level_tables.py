@@ -65,7 +65,7 @@ def _system_level(result: StudyResult) -> Table:
 
 def _tuned(result: StudyResult, levels: Iterable[Sequence[SystemLevel | OutputLevel]]) -> Columns:
     """Return the column that marks the highest of several choices of references, by each coefficient of each level."""
-    marks = {}
+    marks: dict[tuple[int, str], str] = {}
     for of_rows in levels:
         for key in of_rows[0].coefficients:
             found = tuned_marks(result, {index: each.coefficients[key].value for index, each in enumerate(of_rows)})

@@ -27,7 +27,7 @@ from correlations.selectors.level_answers import few_systems_sentence, level_ans
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.metrics import tokens_sentence
-from correlations.selectors.stand_in_words import stand_in_paragraph
+from correlations.selectors.stand_in_words import stand_in_finding, stand_in_paragraph
 from correlations.selectors.system_ranges import ranges_blocks
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
@@ -78,12 +78,6 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
     )
 
 
-def lead_sentences(study: Study, result: StudyResult) -> str:
-    """Return the answer as the study's page leads with it: the highest coefficient, what it is over, what it lacks."""
-    lead, notes = lead_and_notes(study, result)
-    return " ".join([*lead, *notes])
-
-
 def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[str]]:
     """Return the answer in a line and what it is over, and what it has to be read with, each by itself."""
     headline, tokens = study_headline(study, result), tokens_sentence(study)
@@ -92,7 +86,17 @@ def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[s
         few = f"There are too few units to name the best metric: {reason}."
         return [few if reason else "No coefficient of this study is defined; the table says why."], _said(tokens)
     of_best = " ".join(_said(*headline.doubts, headline.trivial, _ahead(headline)))
-    further = [headline.apart, headline.carried, headline.models, headline.copies, too_good_sentence(result), tokens]
+    judge = stand_in_finding(result)
+    in_place = f"In place of a rater: {judge[0]}" if judge else ""
+    further = [
+        in_place,
+        headline.apart,
+        headline.carried,
+        headline.models,
+        headline.copies,
+        too_good_sentence(result),
+        tokens,
+    ]
     return [headline.line, " ".join(_said(headline.scope, headline.tuned))], _said(of_best, *further)
 
 

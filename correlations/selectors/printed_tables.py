@@ -8,6 +8,7 @@ from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
+from correlations.selectors.held import RESAMPLES_NOTE
 from correlations.selectors.levels import WHOLE, levels_report
 from correlations.selectors.reports import (
     BestRow,
@@ -99,7 +100,7 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
         f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
         "and Fisher's z as published in 2015 (every observation counted as independent). Over items and "
-        "raters: the middle 95% of resamples, which noise pulls towards 0. "
+        f"raters: the range of the middle 95% of resamples, which noise pulls towards 0. {RESAMPLES_NOTE} "
         "Other raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
         f"Rows, here and in every table but that of raters replaced: the highest {result.lead.symbol} over units first."
     )

@@ -21,7 +21,7 @@ from correlations.selectors.reports import (
     references_in_words,
 )
 from correlations.selectors.settings_words import settings_in_words
-from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, Pair, contest
+from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, contest
 from correlations.selectors.tuned import references_chosen
 from metrics.templatetags.report import p_text
 
@@ -54,9 +54,7 @@ def answer(result: StudyResult, shown: Contest) -> str:
     if not shown.n_different:
         value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
         closest = f"{name_of(best.row)} is closest to the raters: {value}."
-        pair = clearest(shown)
-        named = [best.row, pair.first, pair.second]
-        parts = [clearest_sentence(shown), closest, references_chosen(result, named), _headline(result, shown, best)]
+        parts = [clearest_sentence(shown), closest, _chosen(result, shown, best), _headline(result, shown, best)]
         return " ".join(filter(None, parts))
     if best.wins == shown.others > 1:
         wins = f"significantly closer than each of the {shown.others} others"
@@ -67,18 +65,19 @@ def answer(result: StudyResult, shown: Contest) -> str:
         wins = "but not significantly closer than any other"
     value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
     closest = f"Over {shown.over}, {name_of(best.row)} is closest to the raters: {value}, {wins}"
-    parts = [f"{closest}; {_clusters(shown)}.", references_chosen(result, [best.row]), _headline(result, shown, best)]
+    parts = [f"{closest}; {_clusters(shown)}.", _chosen(result, shown, best), _headline(result, shown, best)]
     return " ".join(filter(None, parts))
 
 
-def clearest(shown: Contest) -> Pair:
-    """Return the pair with the smallest corrected p."""
-    return next(each for each in shown.pairs if each.p_holm is not None)
+def _chosen(result: StudyResult, shown: Contest, best: Contestant) -> str:
+    """Return of which of the closest rows, here and in the headline, the references were chosen; empty if of none."""
+    headline = None if shown.level == UNITS else best_row(result)
+    return references_chosen(result, [best.row, *([headline.row] if headline else [])])
 
 
 def clearest_sentence(shown: Contest) -> str:
-    """Return the clearest pair in a sentence; it is no difference yet."""
-    pair = clearest(shown)
+    """Return the pair with the smallest corrected p, which is no difference yet."""
+    pair = next(each for each in shown.pairs if each.p_holm is not None)
     tests = sum(each.p_holm is not None for each in shown.by_places.values())
     size = decimals(abs(pair.difference or 0.0), 3)
     correction = f" after Holm’s correction for {tests:,} pairs" if tests > 1 else ""

@@ -327,7 +327,7 @@ def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Stu
     assert lead(names).endswith(sentence), "after what “It” says of the study's best metric"
     (finding,) = study_findings(study.project, 1)
     assert finding.sure.startswith(f"It may have seen these ratings. {sentence} Circular: 4 outputs")
-    assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).lead
+    assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).notes
     assert without.pvalue > 0.05
     assert "one system carries" not in lead(others), "over 19 systems there is no result that one could carry"
 

@@ -9,6 +9,7 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from django.utils.html import strip_tags
 
@@ -20,11 +21,10 @@ from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.results.study import RowPair
 from correlations.results.worth import PairsRight
-from correlations.selectors import level_tables, reports, significance_tables
+from correlations.selectors import held, level_tables, reports, significance_tables
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.metrics import tokens_of_row
-from correlations.selectors.printed import lead_sentences
-from correlations.selectors.printed_tables import names, ranking_grid
+from correlations.selectors.printed_tables import correlation_grids, names, ranking_grid
 from correlations.selectors.rated_pairs import certain_pairs
 from correlations.selectors.significance import contest
 from correlations.selectors.significance_words import answer
@@ -37,7 +37,7 @@ from correlations.views.metrics import _agree
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import percent
 from tests.correlations.services.test_any_metric import make_imported_run
-from tests.correlations.views.conftest import SMALL
+from tests.correlations.views.conftest import SMALL, lead_sentences
 from tests.correlations.views.test_pages import address, body, form_data
 from tests.metrics.world import World
 
@@ -120,6 +120,21 @@ def test_what_was_chosen_on_these_items_is_marked_in_leads_and_downloads(study: 
     assert "were chosen on these items." in answer(result, shown)
     alone = replace(result, rows=tuple(row for row in result.rows if row.subset == "all"))
     assert references_chosen(alone, alone.rows) == ""
+
+
+def test_ranges_over_raters_are_called_so_with_what_they_hold(study: Study, viewer, as_user) -> None:
+    methods = (settings.BASE_DIR / "docs" / "methods.md").read_text()
+    for name, said, called in (
+        ("resampling.study_bootstrap` | 300 items, 3 of 30 raters", held.RESAMPLES, "range of resamples"),
+        ("sources.source_bootstrap", held.DRAWS, "range of draws"),
+    ):
+        line = next(line for line in methods.splitlines() if line.startswith("|") and name in line)
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert f"{float(cells[3].split()[0]):.0f} %" == said
+        assert cells[4] == called
+    row = address(study, "study-row", {"pk": True, "row": 0})
+    assert f"In simulations it holds the truth in {held.RESAMPLES}" in as_user(viewer).get(row).content.decode()
+    assert held.RESAMPLES_NOTE in correlation_grids(study.read_result(), None)[0].caption
 
 
 def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: Study, viewer, as_user) -> None:
