@@ -8,7 +8,7 @@ from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
-from correlations.selectors.held import RESAMPLES_NOTE
+from correlations.selectors.held import RESAMPLES
 from correlations.selectors.levels import WHOLE, levels_report
 from correlations.selectors.reports import (
     BestRow,
@@ -97,11 +97,11 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         lower = "; ".join(dict.fromkeys(names(row)[0] for row in result.rows if row.negated))
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
-        f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
-        "and Fisher's z as published in 2015 (every observation counted as independent). Over items and "
-        f"raters: the range of the middle 95% of resamples, which noise pulls towards 0. {RESAMPLES_NOTE} "
-        "Other raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
+        f"{entry.label} of each metric with the mean ratings over units, the mean of "
+        f"{counted(result.assignments, 'random assignment')} of items to units. Over items: 95% interval, bootstrap. "
+        "Over items and raters: range of resamples, pulled towards 0 by noise (simulated it holds the truth in "
+        f"{RESAMPLES}, not in 95 %). Fisher's z: as published in 2015, every observation counted as independent. Other "
+        "raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
         f"Rows, here and in every table but that of raters replaced: the highest {result.lead.symbol} over units first."
     )
     best_row = None if best is None else order.index(best)
@@ -185,12 +185,11 @@ def ranking_grid(result: StudyResult) -> Grid:
         for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
     )
     caption = (
-        "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
-        f"that differ by no more than a threshold counted as ties, {MARK}; and how near it "
-        "is to being as sure as raters (soft pairwise accuracy over systems). Last: pairs of outputs of one system "
-        "with ties, the same with the threshold of other systems, and pairs of any two outputs with ties. Random "
-        "scores without ties get half of the pairs that raters do not tie, so that a metric may lie below the chance "
-        "that counts ties, and a soft accuracy of 0.50 if raters are sure of every pair, of up to 0.75 if of none."
+        "Share of pairs of systems that a metric ranks as the raters do, item by item; the same with ties, scores up "
+        f"to a threshold apart, {MARK}; how near it is to being as sure as raters (soft pairwise accuracy over "
+        "systems). Last: pairs of one system's outputs with ties, the same with the threshold of other systems, any two "
+        "outputs with ties. Random scores get half of the pairs that raters do not tie, and a soft accuracy of 0.50 if "
+        "raters are sure of every pair, of up to 0.75 if of none."
     )
     reasons = (
         (result.rows[index], pairs.reason)

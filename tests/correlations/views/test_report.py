@@ -134,7 +134,9 @@ def test_ranges_over_raters_are_called_so_with_what_they_hold(study: Study, view
         assert cells[4] == called
     row = address(study, "study-row", {"pk": True, "row": 0})
     assert f"In simulations it holds the truth in {held.RESAMPLES}" in as_user(viewer).get(row).content.decode()
-    assert held.RESAMPLES_NOTE in correlation_grids(study.read_result(), None)[0].caption
+    assert (
+        f"simulated it holds the truth in {held.RESAMPLES}" in correlation_grids(study.read_result(), None)[0].caption
+    )
 
 
 def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: Study, viewer, as_user) -> None:
