@@ -188,8 +188,8 @@ def ranking_grid(result: StudyResult) -> Grid:
         "Share of pairs of systems that a metric ranks as the raters do, item by item; the same with ties, scores up "
         f"to a threshold apart, {MARK}; how near it is to being as sure as raters (soft pairwise accuracy over "
         "systems). Last: pairs of one system's outputs with ties, the same with the threshold of other systems, any "
-        "two outputs with ties. Random scores get half of the pairs that raters do not tie, and a soft accuracy of 0.50 if "
-        "raters are sure of every pair, of up to 0.75 if of none."
+        "two outputs with ties. Random scores get half of the pairs that raters do not tie, and a soft accuracy of "
+        "0.50 if raters are sure of every pair, of up to 0.75 if of none."
     )
     reasons = (
         (result.rows[index], pairs.reason)
