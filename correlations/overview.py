@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 
-from annotation.core.numbers import decimals
+from annotation.core.numbers import decimals, in_brackets
 from annotation.models import Campaign, Job, JobState, Project
 from annotation.overview.registry import Finding, JobKind, NextStep, Source, register
 from annotation.projects.contents import Content
@@ -61,7 +61,7 @@ def joint_findings(project: Project, most: int) -> Iterator[Finding]:
         at: Any = max(study.finished_at for study in compared.studies if study.finished_at)
         url = reverse("correlations:study-joint-detail", args=[project.slug, joint.pk])
         sure = compared_words.rank_note(compared) or "No metric is compared with another"
-        text = f"{compared_words.headline(compared)} {pooled}" if compared.ranked else pooled
+        text = f"{compared_words.lead_sentences(compared)} {pooled}" if compared.ranked else pooled
         yield Finding("Study", at, text, sure.removesuffix("."), url, about=joint.name)
 
 
@@ -146,11 +146,13 @@ def parameter_findings(project: Project, most: int) -> Iterator[Finding]:
             continue
         best, in_use = report.sweep.best_point.shown, report.sweep.in_use.shown
         own = "undefined" if report.own_value is None else decimals(report.own_value, 3)
+        ends = in_brackets(report.sweep.best_point.system.coefficients[result.coefficient].interval)
+        resampled = " (in brackets: the middle 95% of resamples of items)" if ends else ""
         yield Finding(
             "Parameter study",
             study.finished_at,  # type: ignore[arg-type] # finished ones have a time
             f"“{study.name}”: {report.sweep.label} is best at {best}, with {result.deciding.label} "
-            f"{decimals(report.best_value, 3)} over systems. The value in use, {in_use}, has {own}.",
+            f"{decimals(report.best_value, 3)}{ends} over systems{resampled}. The value in use, {in_use}, has {own}.",
             _chosen(report),
             reverse("correlations:parameter-study-detail", args=[project.slug, study.pk]),
         )

@@ -11,12 +11,14 @@ from annotation.models import Campaign, JobState
 from annotation.overview.closing import judges_left
 from annotation.results.registry import Companion, register
 from correlations.models import Study
-from correlations.selectors.helped import has_unrated_outputs, helping_runs
+from correlations.selectors.helped import helping_runs, rated_systems
 from metrics.models import ScoreRun
 from metrics.scoring.external import External
 from metrics.selectors.runs import metric_label
 
 STAND_IN = "Can a judge stand in for raters?"
+WITH_A_METRIC = "With the help of a metric"
+USUAL_PART = 5  # every fifth item, of a campaign that has all rated
 MOST_RUNS = 50  # imports among which a judge's scores are looked for, newest first
 
 
@@ -48,17 +50,23 @@ def stand_in(campaign: Campaign) -> Companion | None:
 
 
 def with_a_metric(campaign: Campaign) -> Companion | None:
-    """Offer the means with the help of a metric if outputs are scored, and not all of the systems' are rated."""
-    n_runs = helping_runs(campaign).count()
-    if not n_runs or not has_unrated_outputs(campaign):
+    """Offer the means with the help of a metric; where all outputs are rated, what it would have saved."""
+    rated = rated_systems(campaign)
+    n_runs = helping_runs(campaign, rated).count()
+    if not n_runs:
         return None
-    return Companion(
-        "With the help of a metric",
-        f"{counted(n_runs, 'score run')} of this data set may narrow the intervals: scores of outputs that are not "
-        "rated say something of their ratings, too.",
-        "See whether a metric helps",
-        reverse("correlations:campaign-helped", args=[campaign.project.slug, campaign.pk]),
+    url = reverse("correlations:campaign-helped", args=[campaign.project.slug, campaign.pk])
+    if not rated.have_unrated_outputs:
+        text = (
+            "Every output of these systems is rated, so scores cannot narrow these intervals. The page shows how many "
+            "ratings they would have saved, had raters seen a part of the items."
+        )
+        return Companion(WITH_A_METRIC, text, "See what a metric saves", f"{url}?every={USUAL_PART}")
+    text = (
+        f"{counted(n_runs, 'score run')} of these systems may narrow the intervals: scores of outputs that are not "
+        "rated say something of their ratings, too."
     )
+    return Companion(WITH_A_METRIC, text, "See whether a metric helps", url)
 
 
 register(stand_in, with_a_metric)

@@ -407,7 +407,8 @@ COLUMNS: dict[str, dict[str, str]] = {
     "study-row": {
         "Mean": "Averaged over the random assignments of items to units.",
         "Bootstrap over items": "95% interval from resampled items: how far other items could move the coefficient.",
-        "… over items and raters: range of resamples": "The middle 95% if raters are drawn anew, too.",
+        "… over items and raters: range of resamples": "The middle 95% if raters are drawn anew, too. In simulations "
+        "it holds the truth in 80 %.",
         "Fisher’s z": "The 95% interval as Galley et al. (2015) compute it: as if units were independent.",
         "Spread over assignments": "Standard deviation over the random assignments; all share the same items.",
     },

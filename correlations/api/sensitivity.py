@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from correlations.results.sensitivity import COMBINED
+from correlations.selectors.held import DRAWS_NOTE
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
 DRAWN = f"By what was drawn anew: {', '.join(COMBINED)}."
@@ -15,7 +16,7 @@ def ends(help_text: str) -> serializers.ListField:
 
 
 class DrawsSerializer(serializers.Serializer[Any]):
-    ends = ends("The middle 95% of the draws.")
+    ends = ends(f"The middle 95% of the draws; over items alone a 95% interval. Over raters: {DRAWS_NOTE}")
     spread = serializers.FloatField(allow_null=True, help_text="Standard deviation of the draws.")
     reason = serializers.CharField(help_text="Why it is undefined, or empty.")
 

@@ -25,6 +25,7 @@ from correlations.results.codec import to_json
 from correlations.results.sensitivity import Sensitivity
 from correlations.results.study import StudyResult
 from correlations.selectors.compared_words import plain
+from correlations.selectors.held import RESAMPLES_NOTE
 from correlations.selectors.worth import answers
 from correlations.services.reports import report_file
 from correlations.services.studies import study_create
@@ -107,7 +108,7 @@ class CoefficientSerializer(serializers.Serializer[Any]):
     )
     over_items = IntervalField(allow_null=True, required=False, help_text="95%, bootstrap over items.")
     over_items_and_raters = IntervalField(
-        allow_null=True, required=False, help_text="Range of 95% of resamples of items and raters."
+        allow_null=True, required=False, help_text=f"The middle 95% of resamples of items and raters. {RESAMPLES_NOTE}"
     )
 
 

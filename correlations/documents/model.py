@@ -18,7 +18,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Bullets:
+    """``is_small``: what is there to be looked up alone, such as signatures."""
+
     texts: tuple[str, ...]
+    is_small: bool = False
     kind: str = "bullets"
 
 
@@ -81,14 +84,18 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """``about`` is below the title, ``lead`` the answer in a sentence or two, ``numbers`` what it rests on."""
+    """``about`` is below the title, ``numbers`` are what the answer rests on.
+
+    ``lead`` is the answer: a line, and what it is over; ``notes`` are what it has to be read with, each by itself.
+    """
 
     title: str
     about: str
-    lead: str
+    lead: tuple[str, ...]
     numbers: tuple[tuple[str, str, str], ...]  # label, value, hint
     sections: tuple[Section, ...]
     foot: str
+    notes: tuple[str, ...] = ()
 
     def blocks(self) -> Iterator[Block]:
         for section in self.sections:

@@ -9,7 +9,7 @@ from correlations.selectors.compared import Compared
 
 def comparison_lines(compared: Compared) -> Iterator[str]:
     """Yield a comparison as lines of text."""
-    yield words.headline(compared)
+    yield words.lead_sentences(compared)
     width = max((len(line.name) for line in compared.lines), default=0) + 2
     headings = [name[:16] for name in compared.names]
     headings += ["difference"] if compared.is_pair else []

@@ -14,6 +14,7 @@ from correlations.models import Study
 from correlations.results.report import MOST_REPORTS
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import raters_are_known
+from correlations.selectors.tuned import MARK, of_metrics_chosen
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.intervals import NOWHERE, Interval
@@ -171,6 +172,24 @@ class Compared:
     def named(self, line: Line) -> str:
         """Return a row as part of a sentence."""
         return line.short if self.is_of_one_choice else line.name
+
+    def mark(self, line: Line) -> str:
+        """Return that a row has the best average rank of several choices of its metric's references; else nothing."""
+        ranked = self.ranked
+        if ranked is None or line not in ranked.lines:
+            return ""
+        means = dict(enumerate(ranked.ranks.means.tolist()))
+        same = [means[place] for place, each in enumerate(ranked.lines) if each.short == line.short]
+        return MARK if len(same) > 1 and means[list(ranked.lines).index(line)] == min(same) else ""
+
+    @property
+    def references_chosen(self) -> str:
+        """Return of which rows with the first rank the references were chosen, in a sentence; empty if of none."""
+        if self.ranked is None:
+            return ""
+        means = self.ranked.ranks.means
+        first = [line for line, mean in zip(self.ranked.lines, means, strict=True) if mean == means.min()]
+        return of_metrics_chosen([line.short for line in first if self.mark(line)])
 
     @property
     def different(self) -> Sequence[Line]:

@@ -23,6 +23,11 @@ def headline(compared: Compared) -> str:
     return " ".join(filter(None, parts)) or "These studies have no row in common: no metric has the same settings."
 
 
+def lead_sentences(compared: Compared) -> str:
+    """Return the answer as pages and reports lead with it: with what in it was chosen on these items."""
+    return " ".join(filter(None, [headline(compared), compared.references_chosen]))
+
+
 def _ranks(compared: Compared) -> str:
     ranked = compared.ranked
     if ranked is None:
@@ -143,6 +148,7 @@ COLUMNS = (
     *("metric", "references", "study", "study_name", "data_set", "value", "low", "high", "observations", "items"),
     *("systems", "undefined_reason", "difference", "difference_low", "difference_high"),
     *("pooled", "pooled_low", "pooled_high", "heterogeneity", "heterogeneity_p", "average_rank", "studies_led"),
+    "tuned",
 )
 
 
@@ -170,7 +176,7 @@ def _of_line(compared: Compared, line: Line) -> tuple[object, ...]:
         each = line.pooled
         pooled = tuple(map(finite_or_none, (each.value, *each.interval, each.heterogeneity, each.pvalue)))
     rank = compared.ranked.of(line) if compared.ranked else None
-    return (*difference, *pooled, *(rank or (None, None)))
+    return (*difference, *pooled, *(rank or (None, None)), compared.mark(line))
 
 
 def plain(compared: Compared) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.core.numbers import counted, decimals
-from annotation.core.prose import enumerated
+from annotation.core.numbers import counted, decimals, in_brackets
+from annotation.core.prose import capitalised, enumerated
 from correlations.models import Study
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import agreement_sentence, raters_are_known
+from correlations.selectors.held import RESAMPLES_NOTE
 from correlations.selectors.levels import LevelsReport, levels_report
 from correlations.selectors.methods import averaged_criteria
 from correlations.selectors.points import Point, with_text
@@ -23,6 +24,7 @@ from correlations.selectors.reports import (
     describes_only,
     reads_references,
     rivals_in_words,
+    row_references,
 )
 from correlations.selectors.shown_apart import shown_apart
 from correlations.selectors.trained import trained_sentence
@@ -39,12 +41,17 @@ OUTPUTS = "pearson"  # the coefficient over single outputs that stands beside th
 
 @dataclass(frozen=True)
 class Headline:
-    """Sentences for the report and the front page. ``metric`` begins the sentence that ``claim`` ends."""
+    """Sentences for the report and the front page. ``metric`` begins the sentence that ``claim`` ends.
+
+    ``line`` is the same in so few words that its number stands in the first line of a page, without its ``scope``.
+    """
 
     best: BestRow
     coefficient: Coefficient
     metric: str
     claim: str
+    line: str
+    scope: str  # what the coefficient is over
     outputs: str  # agreement over single outputs; empty if that is undefined
     doubts: list[str]  # what does not differ from it, the baselines first; "It" is the metric if nothing else is named
     carried: str  # which system carries the highest coefficient over systems; empty if none does
@@ -93,15 +100,15 @@ class Headline:
         ends = self.best.estimate.over_items_and_raters
         if ends is not None:
             return (
-                "The interval above is for other items, rated by the same raters. If raters are drawn anew, too, it is "
-                f"{decimals(ends[0])} to {decimals(ends[1])}{self._below(ends)}."
+                "The interval above is for other items, rated by the same raters. If raters are drawn anew, too, "
+                f"resamples range from {decimals(ends[0])} to {decimals(ends[1])}{self._below(ends)}. {RESAMPLES_NOTE}"
             )
         if self.best.estimate.over_items is None:
             return ""
         return "The interval above is for other items, rated by the same raters. With other raters it would be wider."
 
     def _below(self, ends: Ends) -> str:
-        """Return why an interval lies below its own estimate, if it does, as the end of a sentence."""
+        """Return why a range lies below its own estimate, if it does, as the end of a sentence."""
         value = self.best.estimate.value
         if value is None or ends[1] >= value:
             return ""
@@ -120,12 +127,14 @@ def study_headline(study: Study, result: StudyResult) -> Headline | None:
     if best is None:
         return None
     tested, levels = _tested(result, best), levels_report(result, None)
+    scope = f"{units_in_words(study)}, {_over(result, best)}{_limit(result, best)}."
     return Headline(
         best=best,
         coefficient=result.lead,
         metric=with_settings(best.row.label, best.row.signature),
-        claim=f"{_references(best)}{_claim(result, best, tested)}, {units_in_words(study)}, {_over(result, best)}"
-        f"{_limit(result, best)}.",
+        claim=f"{_references(best)}{_claim(result, best, tested)}, {scope}",
+        line=_line(result, best, tested),
+        scope=f"95% interval in brackets, {scope}" if best.estimate.over_items else capitalised(scope),
         outputs=_outputs(result, best),
         doubts=_doubts(result, best, tested),
         carried="" if levels is None else levels.carried_result,
@@ -165,10 +174,25 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
     number = f"{value}{_interval(best.estimate.over_items)}"
     if len(result.rows) == 1:
         return f"agrees with the raters at {label} = {number}"
-    if tested and all(tested.values()) and not best.passed_over and not _limit(result, best):
+    if _is_ahead(result, best, tested):
         return f"agrees best with the raters: {label} = {number}"
     but = HONEST if best.passed_over else ""
     return f"has the highest {label} with the raters{but}: {number}"
+
+
+def _is_ahead(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> bool:
+    """Return whether a row is significantly higher than each of the others, none of which was passed over."""
+    return bool(tested) and all(tested.values()) and not best.passed_over and not _limit(result, best)
+
+
+def _line(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> str:
+    row = with_settings(best.row.label, best.row.signature)
+    if reads_references(best.row):
+        row += f", {'all references' if best.row.subset == 'all' else row_references(best.row)}"
+    value = f"{result.lead.label} = {decimals(best.estimate.value or 0.0)}{in_brackets(best.estimate.over_items)}"
+    place = ", higher than any other" if _is_ahead(result, best, tested) else ", the highest"
+    place = "" if len(result.rows) == 1 else place
+    return f"{row}: {value} with the raters{place}{HONEST if best.passed_over else ''}."
 
 
 def _limit(result: StudyResult, best: BestRow) -> str:
@@ -235,7 +259,7 @@ def copies_in_words(result: StudyResult) -> str:
 def _doubts(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], bool]) -> list[str]:
     doubts = ["It may have seen these ratings."] if _limit(result, best) else []
     if best.passed_over:
-        doubts.append(f"{enumerated(best.passed_over)} may have seen them.")
+        doubts.append(f"{enumerated(best.passed_over)} may have seen these ratings.")
     baselines = {row.label for row in result.rows if describes_only(row)}
     level = [name for name in best.rivals if name.partition(" with ")[0] in baselines]
     others = [name for name in best.rivals if name not in level]

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.core.numbers import counted, decimals, finite_or_none
 from annotation.models import Campaign, Criterion, JobState
@@ -16,7 +17,7 @@ from annotation.results.selectors.verdicts import shared_criteria
 from correlations.selectors.inputs import FloatArray
 from correlations.stats.helped import ENOUGH_OUTPUTS, TOO_FEW, regression_difference
 from correlations.stats.worth import RegressionEstimate, regression_estimate
-from metrics.models import ScoreRun
+from metrics.models import ScoreRun, SystemScore
 from metrics.scoring.external import SEGMENT
 from metrics.scoring.settings import with_settings
 from metrics.selectors.arrays import run_systems, segment_items, segment_scores
@@ -24,8 +25,16 @@ from metrics.selectors.runs import metric_label, run_metric
 from metrics.subsets import Subset
 
 MOST_RUNS = 100  # to choose from
+PARTS = {2: "second", 5: "fifth", 10: "tenth"}  # of the items, as if raters had seen these alone
 WORTH_SAYING = 0.02  # share of ratings saved
 TOO_FEW_ITEMS = f"fewer than {ENOUGH_OUTPUTS} items with scores and ratings of both"
+
+
+class RatedSystems(NamedTuple):
+    """Systems that a campaign rates, and whether they have outputs that no rating counts for: a metric may help."""
+
+    ids: list[int]
+    have_unrated_outputs: bool
 
 
 @dataclass(frozen=True)
@@ -77,15 +86,26 @@ class HelpedCriterion:
 
 @dataclass(frozen=True)
 class HelpedResults:
-    """A campaign's results with the help of one run's scores."""
+    """A campaign's results with the help of one run's scores, as if raters had seen ``every`` so many-th item alone."""
 
     run: ScoreRun
     label: str
     criteria: Sequence[HelpedCriterion]
+    every: int = 1
 
-    @cached_property
+    @property
+    def is_all_rated(self) -> bool:
+        """Return whether there is nothing that scores could add on any criterion."""
+        return bool(self.criteria) and all(each.is_all_rated for each in self.criteria)
+
+    @property
     def sentence(self) -> str:
         """Return whether the metric helps, and how much, on the first criterion."""
+        part = "" if self.every == 1 else f" This is as if raters had seen every {PARTS[self.every]} item alone."
+        return f"{self._whether_it_helps}{part}"
+
+    @cached_property
+    def _whether_it_helps(self) -> str:
         if not self.criteria:
             return "No criterion of this campaign is rated in points, so there is no mean to narrow."
         first = self.criteria[0]
@@ -107,16 +127,17 @@ class HelpedResults:
         )
 
 
-def helping_runs(campaign: Campaign) -> QuerySet[ScoreRun]:
-    """Return the finished runs of the campaign's data set with scores of single outputs, newest first."""
-    runs = ScoreRun.objects.filter(dataset=campaign.dataset_id, state=JobState.DONE)
+def helping_runs(campaign: Campaign, rated: RatedSystems) -> QuerySet[ScoreRun]:
+    """Return the finished runs with scores of single outputs of a system that the campaign rates, newest first."""
+    theirs = SystemScore.objects.filter(run=OuterRef("pk"), system__in=rated.ids)
+    runs = ScoreRun.objects.filter(Exists(theirs), dataset=campaign.dataset_id, state=JobState.DONE)
     # Of scores that were made elsewhere a run may hold those of systems alone; other runs have no such parameter.
     of_outputs = Q(parameters__level__isnull=True) | Q(parameters__level=SEGMENT)
     return runs.filter(of_outputs).order_by("-number")
 
 
-def has_unrated_outputs(campaign: Campaign) -> bool:
-    """Return whether a rated system has outputs that no rating counts for: a metric may help.
+def rated_systems(campaign: Campaign) -> RatedSystems:
+    """Return the systems that a campaign rates.
 
     A system is not rated itself if ratings count for it only where it gives the text of one with more rated outputs,
     as a person's responses do that are references, too.
@@ -130,12 +151,12 @@ def has_unrated_outputs(campaign: Campaign) -> bool:
     most = np.zeros(texts.size, dtype=np.int64)
     np.maximum.at(most, text, n_rated[code])
     itself = np.unique(code[is_rated & (n_rated[code] == most[text])])
-    return bool((n_rated[itself] < n_outputs[itself]).any())
+    return RatedSystems(systems[itself].tolist(), bool((n_rated[itself] < n_outputs[itself]).any()))
 
 
-def helping_run(campaign: Campaign, number: int | None) -> ScoreRun | None:
+def helping_run(campaign: Campaign, number: int | None, rated: RatedSystems) -> ScoreRun | None:
     """Return the run of this number, by default the newest that judges quality; None if there is none."""
-    runs = helping_runs(campaign)
+    runs = helping_runs(campaign, rated)
     if number is not None:
         return runs.filter(number=number).first()
     newest = list(runs[:MOST_RUNS])
@@ -156,8 +177,11 @@ def run_name(run: ScoreRun) -> str:
     return f"{name}, {Subset.from_mapping(run.subset).label}"
 
 
-def helped_results(campaign: Campaign, run: ScoreRun) -> HelpedResults:
-    """Return systems' means on each criterion that is rated in points, with and without the run's scores."""
+def helped_results(campaign: Campaign, run: ScoreRun, every: int = 1) -> HelpedResults:
+    """Return systems' means on each criterion that is rated in points, with and without the run's scores.
+
+    Ratings count of ``every`` so many-th item alone, where all are rated: what a metric would have saved.
+    """
     label = f"{metric_label(run)} (run {run.number})"
     rated = counted_ratings([campaign])
     systems, items = run_systems(run), segment_items(run)
@@ -170,9 +194,10 @@ def helped_results(campaign: Campaign, run: ScoreRun) -> HelpedResults:
         if criterion.scale.ranked != "means":
             continue
         ratings = _mean_ratings(rated, criterion, codes, place)
+        ratings[:, np.arange(len(place)) % every != 0] = np.nan
         if np.isfinite(ratings).any():
             criteria.append(_criterion(criterion.name, names, ratings, scores))
-    return HelpedResults(run, label, criteria)
+    return HelpedResults(run, label, criteria, every)
 
 
 def _mean_ratings(

@@ -86,7 +86,7 @@ def printed_joint_report(joint: JointStudy, compared: Compared) -> Document:
     return Document(
         title=joint.name,
         about=f"{joint.project.name} · {counted(len(compared.studies), 'data set')}{when}",
-        lead=words.headline(compared),
+        lead=(words.lead_sentences(compared),),
         numbers=tuple(
             (study.dataset.name, f"{result.items.used:,}", f"items, {counted(result.counts.judgements, 'judgement')}")
             for study, result in zip(compared.studies, compared.results, strict=True)

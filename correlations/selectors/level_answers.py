@@ -10,9 +10,9 @@ from correlations.models import Study
 from correlations.results.study import NO_REFERENCES, StudyResult
 from correlations.selectors.headlines import study_headline
 from correlations.selectors.levels import FEW_SYSTEMS, FEWEST_SYSTEMS, LevelsReport, RowOfLevels, levels_report
-from correlations.selectors.reports import NAN, SIGNIFICANT, best_row, describes_only, is_tuned, number, rows_in_order
+from correlations.selectors.reports import NAN, SIGNIFICANT, best_row, describes_only, number, rows_in_order
 from correlations.selectors.trained import trained_sentence
-from correlations.selectors.tuned import chosen_here
+from correlations.selectors.tuned import chosen_here, is_tuned
 from correlations.stats.system_level import least_significant_r
 
 FIGURE = "levels"

@@ -1,11 +1,12 @@
 """Tables of a study's report for download: agreement over systems and over outputs."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from correlations.results.levels import LevelEstimate, OutputLevel, RowLevels, ScaledErrors, SystemLevel, SystemPoint
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.levels import too_few_systems
 from correlations.selectors.tables import NAMES, Columns, Table, high, low, table_of
+from correlations.selectors.tuned import tuned_marks
 from correlations.stats.coefficients.registry import COEFFICIENTS
 
 COEFFICIENT: Columns = {
@@ -50,6 +51,7 @@ def _coefficients(row: StudyRow, level: SystemLevel | OutputLevel) -> Coefficien
 def _system_level(result: StudyResult) -> Table:
     columns: Columns = {
         **NAMES,
+        **_tuned(result, [[levels.system for levels in result.levels]]),
         **COEFFICIENT,
         **RANGES,
         "p": lambda row, level, key, estimate: None if too_few_systems(len(level.systems)) else estimate.p,
@@ -59,6 +61,16 @@ def _system_level(result: StudyResult) -> Table:
         **REASON,
     }
     return table_of(columns, (each for row, levels in _rows(result) for each in _coefficients(row, levels.system)))
+
+
+def _tuned(result: StudyResult, levels: Iterable[Sequence[SystemLevel | OutputLevel]]) -> Columns:
+    """Return the column that marks the highest of several choices of references, by each coefficient of each level."""
+    marks: dict[tuple[int, str], str] = {}
+    for of_rows in levels:
+        for key in of_rows[0].coefficients:
+            found = tuned_marks(result, {index: each.coefficients[key].value for index, each in enumerate(of_rows)})
+            marks |= {(id(of_rows[index]), key): mark for index, mark in found.items()}
+    return {"tuned": lambda row, level, key, _: marks[id(level), key]}
 
 
 def _systems(result: StudyResult) -> Table:
@@ -81,6 +93,7 @@ def _output_level(result: StudyResult) -> Table:
         **NAMES,
         "grouping": lambda row, level, *_: level.grouping,
         "outputs": lambda row, level, *_: level.outputs,
+        **_tuned(result, zip(*(levels.outputs for levels in result.levels), strict=True)),
         **COEFFICIENT,
         "groups": lambda row, level, key, _: level.groups[key],
         **REASON,

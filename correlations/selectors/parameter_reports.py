@@ -266,6 +266,7 @@ def _curve_table(sweep: ParameterSweep, coefficients: Sequence[str]) -> Table:
         "value": lambda index, point: point.shown,
         "in_use": lambda index, point: index == sweep.chosen,
         "best": lambda index, point: index == sweep.best,
+        "tuned": lambda index, point: MARK if index == sweep.best != sweep.chosen else "",
         "ngrams_of_order": lambda index, point: point.ngrams and point.ngrams.of_order,
         "ngrams_up_to_order": lambda index, point: point.ngrams and point.ngrams.up_to,
         **_level_columns(coefficients),
@@ -294,12 +295,16 @@ def _level_columns(coefficients: Sequence[str]) -> Columns:
 
 
 def _without_table(sweep: ParameterSweep) -> Table:
-    columns = ("parameter", "without", "in_use", "at_best_of_all", "best_value_then", "coefficient_then")
-    rows = (
-        (sweep.parameter, each.system, each.chosen, each.best, sweep.shown(each.best_then), each.best_then_value)
-        for each in sweep.without
-    )
-    return columns, rows
+    columns: Columns = {
+        "parameter": lambda _: sweep.parameter,
+        "without": lambda each: each.system,
+        "in_use": lambda each: each.chosen,
+        "at_best_of_all": lambda each: each.best,
+        "best_value_then": lambda each: sweep.shown(each.best_then),
+        "coefficient_then": lambda each: each.best_then_value,
+        "coefficient_then_tuned": lambda each: "" if each.best_then in (None, sweep.chosen) else MARK,
+    }
+    return table_of(columns, ((each,) for each in sweep.without))
 
 
 def _system_table(sweep: ParameterSweep) -> Table:

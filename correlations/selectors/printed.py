@@ -27,7 +27,7 @@ from correlations.selectors.level_answers import few_systems_sentence, level_ans
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
 from correlations.selectors.metrics import tokens_sentence
-from correlations.selectors.stand_in_words import stand_in_paragraph
+from correlations.selectors.stand_in_words import stand_in_finding, stand_in_paragraph
 from correlations.selectors.system_ranges import ranges_blocks
 from correlations.selectors.worth import ranking_sentence
 from metrics.models import ScoreRun
@@ -65,27 +65,43 @@ def printed_report(study: Study, result: StudyResult, document: StudyDocument) -
         Section("Methods", (Paragraph(study_methods(study, result)),)),
         Section("How to compute it again", _reproduction(study, result, document)),
     )
+    lead, notes = lead_and_notes(study, result)
     when = f", computed {study.finished_at:%-d %B %Y}" if study.finished_at else ""
     return Document(
         title=study.name,
         about=f"{study.project.name} · {study.dataset.name}{when}",
-        lead=lead_sentences(study, result),
+        lead=tuple(lead),
+        notes=tuple(notes),
         numbers=tuple((card["label"], card["value"], card["hint"]) for card in reports.summary_cards(study, result)),
         sections=tuple(section for section in sections if section.blocks),
         foot=f"Assay {document.assay} · signature {study.signature[:16]}",
     )
 
 
-def lead_sentences(study: Study, result: StudyResult) -> str:
-    """Return the answer as the study's page leads with it: the highest coefficient, what it is over, what it lacks."""
+def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[str]]:
+    """Return the answer in a line and what it is over, and what it has to be read with, each by itself."""
     headline, tokens = study_headline(study, result), tokens_sentence(study)
     if headline is None:
-        if reason := reports.few_units(result):
-            return f"There are too few units to name the best metric: {reason}. {tokens}".strip()
-        return f"No coefficient of this study is defined; the table says why. {tokens}".strip()
-    sentences = [headline.sentence, headline.tuned, *headline.doubts, headline.trivial, _ahead(headline)]
-    further = [headline.apart, headline.carried, headline.models, headline.copies, too_good_sentence(result), tokens]
-    return " ".join(filter(None, [*sentences, *further]))
+        reason = reports.few_units(result)
+        few = f"There are too few units to name the best metric: {reason}."
+        return [few if reason else "No coefficient of this study is defined; the table says why."], _said(tokens)
+    of_best = " ".join(_said(*headline.doubts, headline.trivial, _ahead(headline)))
+    judge = stand_in_finding(result)
+    in_place = f"In place of a rater: {judge[0]}" if judge else ""
+    further = [
+        in_place,
+        headline.apart,
+        headline.carried,
+        headline.models,
+        headline.copies,
+        too_good_sentence(result),
+        tokens,
+    ]
+    return [headline.line, " ".join(_said(headline.scope, headline.tuned))], _said(of_best, *further)
+
+
+def _said(*sentences: str) -> list[str]:
+    return [sentence for sentence in sentences if sentence]
 
 
 def further_sentences(study: Study, result: StudyResult) -> str:
@@ -156,7 +172,7 @@ def _correlations(study: Study, result: StudyResult, best: reports.BestRow | Non
 
 
 def _comparisons(study: Study, result: StudyResult) -> tuple[Block, ...]:
-    grid = tables.comparison_grid(result)
+    grid = tables.comparison_grid(result, of_best=study.specification["compare"] == "best")
     if grid is None:
         return ()
     n = len(result.comparisons)
@@ -249,7 +265,7 @@ def _reproduction(study: Study, result: StudyResult, document: StudyDocument) ->
         *reproduction(document, "study"),
         Facts(tuple(entries)),
         Paragraph("Signatures of the rows:"),
-        Bullets(tuple(metrics)),
+        Bullets(tuple(metrics), is_small=True),
         Paragraph("The specification:"),
         Code(by_field(document.specification), columns=2),
     )

@@ -52,7 +52,8 @@ def printed_parameter_report(study: ParameterStudy, result: ParameterResult) -> 
     return Document(
         title=study.name,
         about=f"{study.project.name} · {study.dataset.name} · {label}{when}",
-        lead=" ".join([*(report.lead for report in sweeps), *warnings]),
+        lead=tuple(report.lead for report in sweeps),
+        notes=tuple(warnings),
         numbers=tuple((card["label"], card["value"], card["hint"]) for card in summary_cards(study, result)),
         sections=sections,
         foot=f"Assay {VERSION} · signature {study.signature[:16]}",

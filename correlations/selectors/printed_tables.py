@@ -8,6 +8,7 @@ from correlations.documents.model import UNDEFINED, Column, Grid
 from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.ceilings import ceiling_lines
+from correlations.selectors.held import RESAMPLES
 from correlations.selectors.levels import WHOLE, levels_report
 from correlations.selectors.reports import (
     BestRow,
@@ -17,6 +18,7 @@ from correlations.selectors.reports import (
     side_references,
 )
 from correlations.selectors.settings_words import settings_in_words
+from correlations.selectors.tuned import MARK, chosen_here, is_tuned
 from correlations.selectors.worth import IN_PLACE_OF, WHOM, saved_in_words, stand_in_candidates
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.paired_outputs import MOST_PAIRS
@@ -87,25 +89,27 @@ def _correlation_grid(result: StudyResult, entry: Coefficient, best: int | None)
         rows.append((*names(row), *cells))
         reasons.append((row, estimate.reason))
     notes = [*_reasons(reasons)]
+    if best is not None and is_tuned(result, result.rows[best]):
+        notes.append(f"In bold: the highest {result.lead.symbol}. {chosen_here(result.rows[best])}")
     if entry is result.entries[0] and (settings := settings_in_words(result)):
         notes.append(settings)  # for a table that stands alone in a paper
     if any(row.negated for row in result.rows):
         lower = "; ".join(dict.fromkeys(names(row)[0] for row in result.rows if row.negated))
         notes.append(f"Low scores are the better ones of {lower}: coefficients are of the score with its sign turned.")
     caption = (
-        f"{entry.label} of each metric with the mean ratings over observation units, the mean of "
-        f"{counted(result.assignments, 'random assignment')} of items to units. 95% intervals: bootstrap over items, "
-        "and Fisher's z as published in 2015 (every observation counted as independent). Over items and "
-        "raters: the middle 95% of resamples, which noise pulls towards 0. "
-        "Other raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
+        f"{entry.label} of each metric with the mean ratings over units, the mean of "
+        f"{counted(result.assignments, 'random assignment')} of items to units. Over items: 95% interval, bootstrap. "
+        "Over items and raters: range of resamples, pulled towards 0 by noise (simulated it holds the truth in "
+        f"{RESAMPLES}, not in 95 %). Fisher's z: as published in 2015, every observation counted as independent. Other "
+        "raters: how far another group of as many is estimated to agree. N: observations in one assignment. "
         f"Rows, here and in every table but that of raters replaced: the highest {result.lead.symbol} over units first."
     )
     best_row = None if best is None else order.index(best)
     return Grid(f"correlation-{entry.key}", caption, columns, tuple(rows), tuple(notes), best_row)
 
 
-def comparison_grid(result: StudyResult) -> Grid | None:
-    """Return the comparisons of metrics; None if there are none."""
+def comparison_grid(result: StudyResult, *, of_best: bool) -> Grid | None:
+    """Return the comparisons of metrics, ``of_best`` if with each metric's best references; None if there are none."""
     shown = comparisons_worth_showing(result)
     if not shown:
         return None
@@ -134,7 +138,9 @@ def comparison_grid(result: StudyResult) -> Grid | None:
         f"Differences of mean {symbol} between two metrics, over the items that both can use. Interval and two-sided p "
         f"from the standard error over resampled items, the same for both; p corrected after Holm for {whole}{part}."
     )
-    notes = (f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items())
+    notes = [f"{', '.join(pairs)}; {references}: {reason}." for (references, reason), pairs in reasons.items()]
+    if of_best and any(not entry.subset_label for entry, *_ in shown):
+        notes.append(f"One choice of references against another: the best of each metric, {MARK}.")
     return Grid("comparisons", caption, columns, tuple(rows), tuple(notes))
 
 
@@ -179,12 +185,11 @@ def ranking_grid(result: StudyResult) -> Grid:
         for row, worth in ((result.rows[index], result.worth[index]) for index in rows_in_order(result))
     )
     caption = (
-        "How often a metric ranks two systems as the raters do, item by item: pairwise accuracy; the same with scores "
-        "that differ by no more than a threshold counted as ties, the best threshold for these pairs; and how near it "
-        "is to being as sure as raters (soft pairwise accuracy over systems). Last: pairs of outputs of one system "
-        "with ties, the same with the threshold of other systems, and pairs of any two outputs with ties. Random "
-        "scores without ties get half of the pairs that raters do not tie, so that a metric may lie below the chance "
-        "that counts ties, and a soft accuracy of 0.50 if raters are sure of every pair, of up to 0.75 if of none."
+        "Share of pairs of systems that a metric ranks as the raters do, item by item; the same with ties, scores up "
+        f"to a threshold apart, {MARK}; how near it is to being as sure as raters (soft pairwise accuracy over "
+        "systems). Last: pairs of one system's outputs with ties, the same with the threshold of other systems, any "
+        "two outputs with ties. Random scores get half of the pairs that raters do not tie, and a soft accuracy of "
+        "0.50 if raters are sure of every pair, of up to 0.75 if of none."
     )
     reasons = (
         (result.rows[index], pairs.reason)

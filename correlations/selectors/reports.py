@@ -23,6 +23,7 @@ from correlations.results.study import (
 )
 from correlations.selectors.ceilings import raters_are_known, too_good
 from correlations.selectors.settings_words import settings_in_words
+from correlations.selectors.tuned import is_tuned
 from correlations.stats.coefficients.coefficient import Coefficient
 from correlations.stats.units import FEW_UNITS, FEW_UNITS_OF_PAIR, too_few_units
 from metrics.scoring.external import External
@@ -112,11 +113,6 @@ def best_row(result: StudyResult) -> BestRow | None:
     ceiling = result.ceilings[best].coefficients[result.lead.key].ceiling
     lead = row.coefficients[result.lead.key]
     return BestRow(row, best, lead, rivals, ahead, ceiling, is_tuned(result, row), passed_over)
-
-
-def is_tuned(result: StudyResult, row: StudyRow) -> bool:
-    """Return whether a row that is named as the best was picked from several choices of references."""
-    return sum(each.label == row.label for each in result.rows) > 1
 
 
 def alternatives(names: Sequence[str]) -> str:

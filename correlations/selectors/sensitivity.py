@@ -23,6 +23,7 @@ from correlations.results.sensitivity import (
 )
 from correlations.results.study import NO_REFERENCES, StudyResult, StudyRow
 from correlations.selectors.reports import SIGNIFICANT, number, references_in_words
+from correlations.selectors.tuned import references_chosen
 from correlations.stats.subsampling import HELD_IN, enough_for, needed
 
 MOST_TIMES = 20  # as many items or ratings: beyond that two metrics are as good as equal
@@ -168,6 +169,13 @@ class SensitivityReport:
             return f"{_capital(self._what_it_took())}."
         return f"Even all ratings do not settle whether {self.first} or {self.second} is closer to the raters."
 
+    @property
+    def tuned(self) -> str:
+        """Return of which of the two rows the references were chosen on these items; empty if of none."""
+        if self.part.reason or self.pair is None:
+            return ""
+        return references_chosen(self.result, [self.row(self.pair.first), self.row(self.pair.second)])
+
     def _what_it_took(self) -> str:
         by_kind = {each.kind: each for each in self.curves}
         outputs = by_kind.get(RATINGS_OF_OUTPUTS)
@@ -286,7 +294,7 @@ def sensitivity_report(result: StudyResult, pair: int | None) -> SensitivityRepo
 def sensitivity_sentence(result: StudyResult) -> str:
     """Return the answer in one sentence, for pages that lead to the report."""
     report = sensitivity_report(result, None)
-    return NOT_REQUESTED if report is None else report.answer
+    return NOT_REQUESTED if report is None else " ".join(filter(None, [report.answer, report.tuned]))
 
 
 def sensitivity_figure(result: StudyResult, name: str, theme: Theme) -> Spec | None:

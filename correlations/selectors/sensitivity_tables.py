@@ -1,10 +1,11 @@
 """A study's sensitivity as tables for download."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from correlations.results.sensitivity import COMBINED, Draws, Sensitivity
 from correlations.results.study import StudyResult
 from correlations.selectors.tables import Columns, Table, high, low, table_of
+from correlations.selectors.tuned import tuned_marks
 
 DRAWS: Columns = {
     "low": lambda *entry: low(entry[-1].ends),
@@ -13,12 +14,6 @@ DRAWS: Columns = {
     "undefined_reason": lambda *entry: entry[-1].reason,
 }
 NAMES: Columns = {"metric": lambda row, *_: row.label, "references": lambda row, *_: row.subset_label}
-PAIR: Columns = {
-    "first": lambda first, *_: first.label,
-    "first_references": lambda first, *_: first.subset_label,
-    "second": lambda _, second, *__: second.label,
-    "second_references": lambda _, second, *__: second.subset_label,
-}
 
 
 def table(result: StudyResult, name: str) -> Table | None:
@@ -35,9 +30,30 @@ def table(result: StudyResult, name: str) -> Table | None:
     return builders[name](result, result.sensitivity)
 
 
+def _names(result: StudyResult, part: Sensitivity) -> Columns:
+    marks = _marks(result, part.shown)
+    return {**NAMES, "tuned": lambda row, *_: marks[result.rows.index(row)]}
+
+
+def _pair(result: StudyResult, part: Sensitivity) -> Columns:
+    marks = _marks(result, part.shown)
+    return {
+        "first": lambda first, *_: first.label,
+        "first_references": lambda first, *_: first.subset_label,
+        "first_tuned": lambda first, *_: marks[result.rows.index(first)],
+        "second": lambda _, second, *__: second.label,
+        "second_references": lambda _, second, *__: second.subset_label,
+        "second_tuned": lambda _, second, *__: marks[result.rows.index(second)],
+    }
+
+
+def _marks(result: StudyResult, rows: Iterable[int]) -> dict[int, str]:
+    return tuned_marks(result, {index: result.lead_value(result.rows[index]) for index in rows})
+
+
 def _source_table(result: StudyResult, part: Sensitivity) -> Table:
     columns: Columns = {
-        **NAMES,
+        **_names(result, part),
         result.lead.short: lambda row, entry, *_: entry.value,
         "drawn": lambda row, entry, name, _: name,
         **DRAWS,
@@ -63,7 +79,7 @@ def _with_missing(part: Sensitivity, sources: dict[str, Draws]) -> list[tuple[st
 
 def _difference_table(result: StudyResult, part: Sensitivity) -> Table:
     columns: Columns = {
-        **PAIR,
+        **_pair(result, part),
         "difference": lambda first, second, pair, *_: pair.difference,
         "drawn": lambda first, second, pair, name, _: name,
         "first_ahead": lambda first, second, pair, name, _: pair.ahead.get(name),
@@ -81,7 +97,7 @@ def _difference_table(result: StudyResult, part: Sensitivity) -> Table:
 
 def _curve_table(result: StudyResult, part: Sensitivity) -> Table:
     columns: Columns = {
-        **NAMES,
+        **_names(result, part),
         "kept_of": lambda row, kind, *_: kind,
         "count": lambda row, kind, point, _: point.count,
         "reached": lambda row, kind, point, _: point.reached,
@@ -104,7 +120,7 @@ def _curve_table(result: StudyResult, part: Sensitivity) -> Table:
 
 def _ahead_table(result: StudyResult, part: Sensitivity) -> Table:
     columns: Columns = {
-        **PAIR,
+        **_pair(result, part),
         "kept_of": lambda first, second, kind, *_: kind,
         "count": lambda first, second, kind, point, _: point.count,
         "first_ahead": lambda *entry: entry[-1],
@@ -121,11 +137,13 @@ def _ahead_table(result: StudyResult, part: Sensitivity) -> Table:
 
 
 def _scheme_table(result: StudyResult, part: Sensitivity) -> Table:
+    marks = _marks(result, part.schemes.rows)
     columns: Columns = {
         "weights": lambda line, *_: line.key,
         "is_own": lambda line, *_: line.is_own,
         "metric": lambda _, row, __: row and row.label,
         "references": lambda _, row, __: row and row.subset_label,
+        "tuned": lambda _, row, __: row and marks[result.rows.index(row)],
         result.lead.short: lambda _, __, value: value and value.value,
         "low": lambda _, __, value: value and low(value.interval),
         "high": lambda _, __, value: value and high(value.interval),

@@ -33,7 +33,7 @@ def _shown(result: StudyResult, rows: Sequence[StudyRow], noun: str) -> str:
     intervals: dict[str, list[Ends]] = {}
     estimates = [row.coefficients[result.lead.key] for row in rows]
     with_raters = all(each.over_items_and_raters is not None for each in estimates if each.over_items is not None)
-    over = "for other items and raters" if with_raters else "for other items, by these raters,"
+    over = "range over items and raters" if with_raters else "interval for other items, by these raters,"
     for row, each in zip(rows, estimates, strict=True):
         ends = each.over_items_and_raters if with_raters else each.over_items
         if ends is not None and not row.few_units:
@@ -47,15 +47,15 @@ def _shown(result: StudyResult, rows: Sequence[StudyRow], noun: str) -> str:
     include = all(low <= 0 <= high for of_rows in intervals.values() for low, high in of_rows)
     opening = f"Of the {counted(len(intervals), noun)}"
     if len(intervals) == 1:
-        is_shown, why = ("is", "") if agree else ("is not", f": its interval {over} {_NOT_ABOVE[include]}")
+        is_shown, why = ("is", "") if agree else ("is not", f": its {over} {_NOT_ABOVE[include]}")
         return f"{next(iter(intervals))}, the only {noun}, {is_shown} shown to agree with the raters{why}."
     if not agree:
-        every = f"{'every' if include else 'no'} interval {over}"
+        every = f"{'every' if include else 'no'} {over}"
         what = f"{every} {'includes' if include else 'lies above'} 0"
         return f"{opening} none is shown to agree with the raters over these units: {what}."
     if len(agree) == len(intervals):
-        return f"{opening} each is shown to agree with the raters{somehow}: its interval {over} lies above 0."
+        return f"{opening} each is shown to agree with the raters{somehow}: its {over} lies above 0."
     verb = "is" if len(agree) == 1 else "are"
     only = f"{enumerated(agree, MOST_NAMED)} {verb} shown to agree with the raters{somehow}"
-    beside = " (the table’s is for other items alone)" if with_raters else ""
-    return f"{opening} only {only}: no other {noun}’s interval {over}{beside} lies above 0."
+    beside = " (the table’s intervals are over items alone)" if with_raters else ""
+    return f"{opening} only {only}: no other {noun}’s {over}{beside} lies above 0."

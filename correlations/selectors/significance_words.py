@@ -22,6 +22,7 @@ from correlations.selectors.reports import (
 )
 from correlations.selectors.settings_words import settings_in_words
 from correlations.selectors.significance import LEVELS, UNITS, Contest, Contestant, contest
+from correlations.selectors.tuned import references_chosen
 from metrics.templatetags.report import p_text
 
 FIGURE = "ranking-"  # begins the names of charts, which end with the level
@@ -53,7 +54,8 @@ def answer(result: StudyResult, shown: Contest) -> str:
     if not shown.n_different:
         value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
         closest = f"{name_of(best.row)} is closest to the raters: {value}."
-        return f"{clearest_sentence(shown)} {closest} {_headline(result, shown, best)}".strip()
+        parts = [clearest_sentence(shown), closest, _chosen(result, shown, best), _headline(result, shown, best)]
+        return " ".join(filter(None, parts))
     if best.wins == shown.others > 1:
         wins = f"significantly closer than each of the {shown.others} others"
     elif best.wins:
@@ -63,7 +65,14 @@ def answer(result: StudyResult, shown: Contest) -> str:
         wins = "but not significantly closer than any other"
     value = f"{shown.coefficient.label} = {decimals(best.value or 0.0, 3)}"
     closest = f"Over {shown.over}, {name_of(best.row)} is closest to the raters: {value}, {wins}"
-    return f"{closest}; {_clusters(shown)}. {_headline(result, shown, best)}".strip()
+    parts = [f"{closest}; {_clusters(shown)}.", _chosen(result, shown, best), _headline(result, shown, best)]
+    return " ".join(filter(None, parts))
+
+
+def _chosen(result: StudyResult, shown: Contest, best: Contestant) -> str:
+    """Return of which of the closest rows, here and in the headline, the references were chosen; empty if of none."""
+    headline = None if shown.level == UNITS else best_row(result)
+    return references_chosen(result, [best.row, *([headline.row] if headline else [])])
 
 
 def clearest_sentence(shown: Contest) -> str:

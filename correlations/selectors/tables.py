@@ -9,6 +9,7 @@ from correlations.results.common import Ends
 from correlations.results.study import StudyResult, StudyRow, Sweep
 from correlations.results.worth import MarginTest, RowWorth
 from correlations.selectors.tested_raters import TestedPanel
+from correlations.selectors.tuned import MARK, tuned_marks
 from correlations.selectors.worth import answers
 
 Table = tuple[Sequence[str], Iterator[Sequence[Any]]]
@@ -69,8 +70,10 @@ def _correlation_table(result: StudyResult) -> Table:
         for entry in result.entries
         for part, cell in ESTIMATE.items()
     }
+    marks = tuned_marks(result, dict(enumerate(map(result.lead_value, result.rows))))
     columns: Columns = {
         **NAMES,
+        "tuned": lambda row: marks[result.rows.index(row)],
         **coefficients,
         "observations": lambda row: row.n_observations,
         "items": lambda row: row.items,
@@ -89,6 +92,7 @@ def _ranking_table(result: StudyResult) -> Table:
         **NAMES,
         "pairwise_accuracy": lambda _, ranking: ranking.pairwise,
         "tie_calibrated_accuracy": lambda _, ranking: ranking.calibrated,
+        "tie_calibrated_accuracy_tuned": lambda _, ranking: _tuned(ranking.calibrated),
         "tie_accuracy_epsilon_of_other_items": lambda _, ranking: ranking.held_out,
         "epsilon": lambda _, ranking: ranking.epsilon,
         "tie_accuracy_by_chance": lambda _, ranking: ranking.chance,
@@ -107,9 +111,15 @@ def _grouped(name: str) -> Columns:
     return {
         f"pairwise_accuracy_{name}": lambda _, ranking: pairs(ranking).pairwise,
         f"tie_calibrated_accuracy_{name}": lambda _, ranking: pairs(ranking).calibrated,
+        f"tie_calibrated_accuracy_{name}_tuned": lambda _, ranking: _tuned(pairs(ranking).calibrated),
         f"epsilon_{name}": lambda _, ranking: pairs(ranking).epsilon,
         f"outputs_{name}": lambda _, ranking: pairs(ranking).outputs,
     }
+
+
+def _tuned(calibrated: float | None) -> str:
+    """Return the mark of an accuracy whose threshold for ties is the best one for the pairs that it is over."""
+    return "" if calibrated is None else MARK
 
 
 def _ceiling_table(result: StudyResult) -> Table:
@@ -158,11 +168,15 @@ def _sweep_table(result: StudyResult, sweeps: dict[str, Sweep]) -> Table:
 
 def _comparison_table(result: StudyResult) -> Table:
     short, key = result.lead.short, result.lead.key
+    marks = tuned_marks(result, dict(enumerate(map(result.lead_value, result.rows))))
+    by_name = {(row.label, row.subset_label): marks[index] for index, row in enumerate(result.rows)}
     columns: Columns = {
         "first": lambda entry: entry.first,
         "first_references": lambda entry: entry.first_references,
+        "first_tuned": lambda entry: by_name[entry.sides()[0]],
         "second": lambda entry: entry.second,
         "second_references": lambda entry: entry.second_references,
+        "second_tuned": lambda entry: by_name[entry.sides()[1]],
         "items": lambda entry: entry.items,
         "items_of_study": lambda entry: entry.of,
         f"first_{short}": lambda entry: entry.first_value[key],

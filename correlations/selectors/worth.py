@@ -22,7 +22,7 @@ from correlations.results.worth import (
 from correlations.selectors.ceilings import too_good
 from correlations.selectors.reports import describes_only, is_imported, reads_references, references_in_words
 from correlations.selectors.tested_raters import TestedPanel, agrees
-from correlations.selectors.tuned import MARK
+from correlations.selectors.tuned import MARK, is_tuned
 from correlations.stats.ranking import NO_PAIR
 from correlations.stats.worth import LEVEL, MARGINS, PASS_FROM
 from metrics.scoring.external import External
@@ -410,13 +410,13 @@ def ranking_sentence(result: StudyResult) -> str:
     The threshold for ties is that of other items, so that no row is favoured; its own if no other item has a pair.
     """
     rows = list(zip(result.rows, result.worth, strict=True))
-    all_ranked = [(row.label, worth.ranking) for row, worth in rows]
-    elsewhere = [(each.held_out, label, each.chance) for label, each in all_ranked if each.held_out is not None]
-    here = [(each.calibrated, label, each.chance) for label, each in all_ranked if each.calibrated is not None]
+    all_ranked = [(row.label, worth.ranking, is_tuned(result, row)) for row, worth in rows]
+    elsewhere = [(each.held_out, label, each.chance, of) for label, each, of in all_ranked if each.held_out is not None]
+    here = [(each.calibrated, label, each.chance, True) for label, each, _ in all_ranked if each.calibrated is not None]
     if not here:
         return f"Not known: {NO_PAIR}."
-    accuracy, label, chance = max(elsewhere or here, key=lambda row: row[:2])
-    tuned = "" if elsewhere else f" ({MARK})"
+    accuracy, label, chance, chosen = max(elsewhere or here, key=lambda row: row[:2])
+    tuned = f" ({MARK})" if chosen else ""
     if len(rows) == 1:
         which = f"{label} gets {accuracy:.0%}{tuned} of the pairs of systems right, item by item and with ties"
     else:

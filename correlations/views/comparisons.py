@@ -61,7 +61,7 @@ def comparison_context(request: MemberRequest, compared: Compared) -> dict[str, 
         for kind in ("csv", "json", "tex")
     }
     return {
-        "headline": words.headline(compared),
+        "headline": words.lead_sentences(compared),
         "assumption": words.assumption(compared),
         "rank_note": words.rank_note(compared),
         "columns": list(zip(compared.studies, compared.names, strict=True)),

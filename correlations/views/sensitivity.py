@@ -10,6 +10,7 @@ from annotation.core.views import MemberRequest, object_view
 from annotation.models import Role
 from correlations.models import Study
 from correlations.results.study import StudyResult
+from correlations.selectors.held import DRAWS_NOTE
 from correlations.selectors.sensitivity import sensitivity_report
 from correlations.services.studies import study_create
 from correlations.views.kinds import StudyPage, finished_study_or_404
@@ -27,6 +28,7 @@ def study_sensitivity(request: MemberRequest, page: StudyPage[Study, StudyResult
         n_pairs = len(page.result.sensitivity.pairs)
         raise Http404(f"Pair: found {request.GET.get('pair')!r}; accepted: 0 to {n_pairs - 1}.")
     context = {
+        "draws_note": DRAWS_NOTE,
         "project": project,
         "study": study,
         "question": QUESTIONS["sensitivity"][0],

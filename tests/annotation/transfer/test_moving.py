@@ -126,7 +126,14 @@ def test_weights_scores_and_studies_are_computed_again_to_the_same_hashes(
     )
     assert (same.pk, created) == (run.pk, False)  # the signature is made of content
 
+    further = [
+        study_create(project=each, name="New on both", specification={**STUDY, "seed": 7}, by=owner)[0]
+        for each in (project, copy)
+    ]
+    assert further[0].signature == further[1].signature  # though every id is another
+    assert further[0].specification["last_rating_id"] != further[1].specification["last_rating_id"]
     study = Study.objects.get(project=copy, name="Study 1")
+    assert study.signature == Study.objects.get(project=project, name="Study 1").signature
     asked = {**STUDY, "seed": study.specification["seed"]}
     known, created = study_create(project=copy, name="Once more", specification=asked, by=owner)
     assert (known.pk, created) == (study.pk, False)

@@ -143,7 +143,9 @@ def test_the_document_holds_every_part_and_every_number_of_the_table(study: Stud
     compared = study.result["comparisons"]
     assert len(grids["comparisons"].rows) == len(compared)
     best = max(study.result["rows"], key=lambda row: row["rho"]["value"])
-    assert f"{best['rho']['value']:.2f}, 95% interval [" in printed.lead
+    assert printed.lead[0].endswith(" with the raters, the highest.")
+    assert f": Spearman’s ρ = {best['rho']['value']:.2f} [" in printed.lead[0]
+    assert printed.lead[1].startswith("95% interval in brackets, for the difference of two systems on ")
     assert [chart.name for chart in printed.charts()] == ["forest", "systems", "threshold", "unit_size", "order"]
 
 
@@ -206,7 +208,7 @@ def test_names_in_other_scripts_have_their_letters_in_pdf_and_charts(tmp_path: P
     """Without a glyph a letter is drawn as an empty box, and no font of its script is in the file."""
     spec = forest_plot([ForestRow(word, "", "Spearman’s ρ", 0.5) for word in OTHER_SCRIPTS.split()], width=300)
     chart = Chart("forest", OTHER_SCRIPTS, OTHER_SCRIPTS, spec, spec)
-    document = Document(OTHER_SCRIPTS, "", "", (), (), "")
+    document = Document(OTHER_SCRIPTS, "", ("",), (), (), "")
     for content in (pdf_document(document, made_at=0), render(chart.light, "pdf")):
         if not shutil.which("pdffonts"):
             assert len(content) > 10_000

@@ -4,6 +4,8 @@ import pytest
 
 from annotation.models import JobState, Project
 from correlations.models import Study
+from correlations.results.study import StudyResult
+from correlations.selectors.printed import lead_and_notes
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from tests.metrics.world import World, make_world
@@ -16,6 +18,12 @@ SMALL = {
     "metrics": ["bleu", "delta_bleu"],
     "subsets": ["original", "all"],
 }
+
+
+def lead_sentences(study: Study, result: StudyResult) -> str:
+    """Return what the printed report leads with."""
+    lead, notes = lead_and_notes(study, result)
+    return " ".join([*lead, *notes])
 
 
 @pytest.fixture

@@ -18,12 +18,13 @@ from correlations.results.ceiling import CoefficientCeiling
 from correlations.results.study import StudyResult
 from correlations.selectors.ceilings import ceiling_cells, ceiling_sentence, too_good_sentence
 from correlations.selectors.headlines import Headline, study_headline
-from correlations.selectors.printed import lead_sentences
+from correlations.selectors.held import RESAMPLES_NOTE
 from correlations.selectors.reports import figure
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.ceiling import stepped_up
 from tests.correlations.services.test_any_metric import make_imported_run
+from tests.correlations.views.conftest import lead_sentences
 from tests.metrics.world import HYPOTHESES, World
 
 CEILING = CoefficientCeiling(halves=0.3, ceiling=0.5, reason="", one_rater=None, metric=None, raters=0)
@@ -104,15 +105,17 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert ceiling_cells(with_ceiling(0.36), 1)[0].bound == pytest.approx(most)
     assert too_good_sentence(with_ceiling(0.36)).startswith("More than is expected of a score that has not seen")
     assert f"Oracle (ρ = 0.68, expected at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
-    for said in (headline(0.36).sentence, lead_sentences(study, with_ceiling(0.36))):
-        assert "with all references has the highest Spearman’s ρ with the raters of those that judge quality" in said
-    assert headline(0.36).doubts[0] == "Oracle may have seen them."
+    of_those = "of those that judge quality and cannot have seen the ratings"
+    assert f"with all references has the highest Spearman’s ρ with the raters {of_those}" in headline(0.36).sentence
+    assert f" with the raters, the highest {of_those}." in lead_sentences(study, with_ceiling(0.36))
+    assert headline(0.36).doubts[0] == "Oracle may have seen these ratings."
     assert not any("It does not" in doubt for doubt in headline(0.36).doubts), "“It” would be Oracle"
     assert "expected" not in headline(0.6).sentence
     assert too_good_sentence(with_ceiling(0.6)) == ""
     assert headline(0.6).ceiling_note.startswith("Oracle lies above that, which a metric can: between two groups")
     assert headline(0.8).ceiling_note == ""
-    assert "it is 0.34 to 0.66" in headline(0.8).raters
+    assert "resamples range from 0.34 to 0.66" in headline(0.8).raters
+    assert headline(0.8).raters.endswith(RESAMPLES_NOTE)
     sure = replace(CEILING, one_rater=0.29, one_rater_ends=(0.104, 0.476))
     of_lead = result.ceilings[0].coefficients | {"spearman": sure}
     of_first = replace(result, ceilings=(replace(result.ceilings[0], coefficients=of_lead), *result.ceilings[1:]))
@@ -121,7 +124,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert shown == ["more than expected", "above", "85 %"]
     (card,) = study_findings(study.project, 1)  # its ratings are the scores
     assert "of those that judge quality and cannot have seen the ratings" in card.text
-    assert "Oracle may have seen them." in card.sure
+    assert "Oracle may have seen these ratings." in card.sure
 
 
 def command_of(study: Study) -> dict[str, object]:

@@ -11,6 +11,7 @@ from correlations.models import Study
 from correlations.selectors.helped import helped_results
 from correlations.stats.worth import regression_estimate
 from metrics.models import ScoreRun
+from metrics.selectors.arrays import segment_items
 from tests.correlations.services.test_any_metric import make_imported_run
 from tests.correlations.services.test_worth import keep_ratings_of
 from tests.metrics.world import HYPOTHESES, World
@@ -58,7 +59,7 @@ def test_the_results_lead_on_to_scores_and_to_the_test_of_a_judge(run, world, ma
 def test_the_results_lead_to_the_means_with_a_metric_and_their_download(run, world, viewer, as_user) -> None:
     client = as_user(viewer)
     results = client.get(url(world, "annotation:campaign-results")).content.decode()
-    assert "1 score run of this data set may narrow the intervals" in results
+    assert "1 score run of these systems may narrow the intervals" in results
     assert url(world) in results
 
     page = client.get(url(world)).content.decode()
@@ -107,8 +108,27 @@ def test_it_says_when_a_metric_cannot_help(world: World, viewer, as_user) -> Non
     assert client.get(url(world, "correlations:campaign-helped-download", "csv")).status_code == 404
     run = make_imported_run(world)
     results = client.get(url(world, "annotation:campaign-results")).content.decode()
-    assert "With the help of a metric" not in results  # every output of the compared systems is rated
+    assert "Every output of these systems is rated" in results
+    assert f"{url(world)}?every=5" in results
     assert "every output that it scored is rated" in helped_results(world.output_campaign, run).sentence
+    table = client.get(url(world, "correlations:campaign-helped-download", "csv") + "?every=2")
+    rows = list(csv.DictReader(io.StringIO(b"".join(table.streaming_content).decode("utf-8-sig"))))
+    place = {item.pk: index for index, item in enumerate(world.items)}
+    assert place[segment_items(run)[0]] == 1  # item-0 has no imported score
+    for name in HYPOTHESES:
+        judged = np.array([np.mean(world.judgements[name, index]) for index in range(1, len(world.items))])
+        expected = regression_estimate(judged[::2], judged[::2], judged)
+        both = [row for row in rows if row["name"] == name]
+        assert np.mean([float(row["mean"]) for row in both]) == pytest.approx(expected.mean)
+        assert {row["rated"] for row in both} == {str(judged[::2].size)}
+    page = client.get(url(world) + "?every=2").content.decode()
+    assert "This is as if raters had seen every second item alone." in page
+    assert "With Oracle (run 1) the means are as sure as" in page
+    assert client.get(url(world) + "?every=3").status_code == 404
+    api = f"/api/v1/projects/{world.project.slug}/campaigns/{world.output_campaign.pk}/with-metric/"
+    assert client.get(f"{api}?every=2").json()["rows"][0]["rated"] == int(rows[0]["rated"])
+    assert "every" in client.get(f"{api}?every=3").json()["fields"]
     keep_ratings_of(world, 5)
+    assert client.get(url(world) + "?every=2").status_code == 404  # not all are rated
     sentence = helped_results(world.output_campaign, run).sentence
     assert sentence == "Whether Oracle (run 1) helps is not known: fewer than 10 outputs with a score and a rating."

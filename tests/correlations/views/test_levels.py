@@ -327,7 +327,7 @@ def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Stu
     assert lead(names).endswith(sentence), "after what “It” says of the study's best metric"
     (finding,) = study_findings(study.project, 1)
     assert finding.sure.startswith(f"It may have seen these ratings. {sentence} Circular: 4 outputs")
-    assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).lead
+    assert sentence in printed_report(study, study.read_result(), study_document(study, study.read_result())).notes
     assert without.pvalue > 0.05
     assert "one system carries" not in lead(others), "over 19 systems there is no result that one could carry"
 
@@ -388,7 +388,7 @@ def test_a_row_that_may_have_seen_the_ratings_does_not_lead(study: Study, monkey
     assert headline is not None
     assert report is not None
     assert headline.sentence.startswith("TER with all references has the highest Spearman’s ρ with the raters of those")
-    assert "Oracle may have seen them." in headline.doubts
+    assert "Oracle may have seen these ratings." in headline.doubts
     assert report.over_outputs.startswith("Over ")
     assert "TER with all references has, but for Oracle, which may have seen these ratings, the highest r" in (
         report.over_outputs

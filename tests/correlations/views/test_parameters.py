@@ -14,8 +14,10 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.core.numbers import decimals, ends_in_words
 from annotation.models import Item, JobState, Project
 from correlations.models import ParameterStudy
+from correlations.overview import parameter_findings
 from correlations.results.report import sha256_of
 from correlations.selectors.parameter_reports import SweepReport
 from correlations.selectors.tuned import MARK
@@ -200,6 +202,17 @@ def test_the_report_shows_every_value_and_its_held_out_coefficient(study: Parame
         assert expected in page
 
 
+def test_the_front_page_has_the_best_value_with_its_range(study: ParameterStudy) -> None:
+    (finding,) = parameter_findings(study.project, 1)
+    sweep = study.result["sweeps"][0]
+    best = sweep["points"][sweep["best"]]
+    low, high = ends_in_words(*best["system"]["pearson"]["interval"])
+    value = decimals(best["system"]["pearson"]["value"], 3)
+    assert f"is best at {best['shown']}, with Pearson’s r {value} [" in finding.text
+    assert f" [{low}, {high}] over systems (in brackets: the middle 95%" in finding.text
+    assert (MARK in finding.sure) is (sweep["best"] != sweep["chosen"])
+
+
 def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStudy, viewer, as_user) -> None:
     client = as_user(viewer)
     for table, n in (("max_order", 3), ("max_order-without", 5), ("max_order-systems", 15)):
@@ -210,6 +223,10 @@ def test_tables_come_as_csv_and_json_with_the_stored_numbers(study: ParameterStu
         data = json.loads(body(client.get(urls[1])))
         assert len(rows) == len(data) == n
         assert list(rows[0]) == list(data[0])
+        if table == "max_order":
+            sweep = study.result["sweeps"][0]
+            tuned = [index for index, row in enumerate(rows) if row["tuned"] == MARK]
+            assert tuned == [sweep["best"]] * (sweep["best"] != sweep["chosen"])
     first = json.loads(body(client.get(address(study, READING[-1][0], READING[-1][1] | {"file_format": "json"}))))[0]
     point = study.result["sweeps"][0]["points"][0]
     assert first["system_pearson"] == point["system"]["pearson"]["value"]

@@ -3,10 +3,13 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from typing import Any
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 from django.utils.html import strip_tags
 
@@ -18,14 +21,15 @@ from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.results.study import RowPair
 from correlations.results.worth import PairsRight
-from correlations.selectors import reports
+from correlations.selectors import held, level_tables, reports, significance_tables
 from correlations.selectors.headlines import Headline, study_headline
 from correlations.selectors.metrics import tokens_of_row
-from correlations.selectors.printed import lead_sentences
-from correlations.selectors.printed_tables import names, ranking_grid
+from correlations.selectors.printed_tables import correlation_grids, names, ranking_grid
 from correlations.selectors.rated_pairs import certain_pairs
-from correlations.selectors.tables import table
-from correlations.selectors.tuned import CHOSEN_HERE, MARK
+from correlations.selectors.significance import contest
+from correlations.selectors.significance_words import answer
+from correlations.selectors.tables import Table, table
+from correlations.selectors.tuned import CHOSEN_HERE, MARK, references_chosen
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from correlations.stats.coefficients.registry import COEFFICIENTS
@@ -33,7 +37,7 @@ from correlations.views.metrics import _agree
 from metrics.scoring.settings import with_settings
 from metrics.templatetags.report import percent
 from tests.correlations.services.test_any_metric import make_imported_run
-from tests.correlations.views.conftest import SMALL
+from tests.correlations.views.conftest import SMALL, lead_sentences
 from tests.correlations.views.test_pages import address, body, form_data
 from tests.metrics.world import World
 
@@ -76,6 +80,63 @@ def test_the_report_shows_every_row_and_its_basis(study: Study, viewer, as_user)
     ranking = page.split('id="ranking"')[1].split("</section>")[0]
     assert MARK in ranking
     assert "Ties of other items" in ranking
+
+
+def test_what_was_chosen_on_these_items_is_marked_in_leads_and_downloads(study: Study) -> None:
+    result = study.read_result()  # two metrics, each with two choices of references
+    units = [row.coefficients["spearman"].value for row in result.rows]
+    systems = [each.system.coefficients["kendall"].value for each in result.levels]
+
+    def highest(values: list[float | None]) -> list[str]:
+        best = {row.label: -2.0 for row in result.rows}
+        for row, value in zip(result.rows, values, strict=True):
+            best[row.label] = max(best[row.label], -2.0 if value is None else value)
+        pairs = zip(result.rows, values, strict=True)
+        return [MARK if value is not None and value == best[row.label] else "" for row, value in pairs]
+
+    def lines(of: Callable[..., Table | None], name: str) -> list[dict[str, Any]]:
+        columns, rows = of(result, name) or ((), ())
+        return [dict(zip(columns, row, strict=True)) for row in rows]
+
+    marks = highest(units)
+    assert marks.count(MARK) >= 2
+    assert [line["tuned"] for line in lines(table, "correlations")] == marks
+    of_row = {(row.label, row.subset_label): mark for row, mark in zip(result.rows, marks, strict=True)}
+    for name, of in (("comparisons", table), ("significance", significance_tables.table)):
+        for line in lines(of, name):
+            if line.get("over", "units") == "units":
+                assert line["first_tuned"] == of_row[line["first"], line["first_references"]]
+                assert line["second_tuned"] == of_row[line["second"], line["second_references"]]
+    clusters = [line for line in lines(significance_tables.table, "clusters") if line["over"] == "units"]
+    assert {(line["metric"], line["references"]): line["tuned"] for line in clusters} == of_row
+    by_tau = [line for line in lines(level_tables.table, "system-level") if line["coefficient"] == "Kendall’s tau-b"]
+    assert [line["tuned"] for line in by_tau] == highest(systems)
+    for line in lines(table, "rankings"):
+        assert line["tie_calibrated_accuracy_tuned"] == (MARK if line["tie_calibrated_accuracy"] is not None else "")
+    shown = contest(result, "outputs")
+    assert shown is not None
+    assert shown.best is not None
+    assert references_chosen(result, [shown.best.row]).startswith(f"The references of {shown.best.row.label}")
+    assert "were chosen on these items." in answer(result, shown)
+    alone = replace(result, rows=tuple(row for row in result.rows if row.subset == "all"))
+    assert references_chosen(alone, alone.rows) == ""
+
+
+def test_ranges_over_raters_are_called_so_with_what_they_hold(study: Study, viewer, as_user) -> None:
+    methods = (settings.BASE_DIR / "docs" / "methods.md").read_text()
+    for name, said, called in (
+        ("resampling.study_bootstrap` | 300 items, 3 of 30 raters", held.RESAMPLES, "range of resamples"),
+        ("sources.source_bootstrap", held.DRAWS, "range of draws"),
+    ):
+        line = next(line for line in methods.splitlines() if line.startswith("|") and name in line)
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert f"{float(cells[3].split()[0]):.0f} %" == said
+        assert cells[4] == called
+    row = address(study, "study-row", {"pk": True, "row": 0})
+    assert f"In simulations it holds the truth in {held.RESAMPLES}" in as_user(viewer).get(row).content.decode()
+    assert (
+        f"simulated it holds the truth in {held.RESAMPLES}" in correlation_grids(study.read_result(), None)[0].caption
+    )
 
 
 def test_pairs_of_one_system_and_of_any_two_say_why_they_are_undefined(study: Study, viewer, as_user) -> None:

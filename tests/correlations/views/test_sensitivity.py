@@ -36,6 +36,7 @@ def test_the_page_answers_and_its_downloads_have_the_numbers(study: Study, viewe
     report = sensitivity_report(study.read_result(), None)
     assert report is not None
     assert report.answer in page
+    assert report.tuned == ""  # one choice of references
     assert "Raters of references" in page
     assert "Negatives dropped" in page
     assert "figures/needed-references/" in page

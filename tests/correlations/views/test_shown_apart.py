@@ -7,9 +7,9 @@ import pytest
 from correlations.models import Study
 from correlations.results.study import StudyResult, StudyRow
 from correlations.selectors.headlines import study_headline
-from correlations.selectors.printed import lead_sentences
 from correlations.selectors.shown_apart import shown_apart
 from metrics.scoring.external import External
+from tests.correlations.views.conftest import lead_sentences
 
 pytestmark = pytest.mark.django_db
 WIDE, ABOVE, BELOW = (-0.1, 0.2), (0.1, 0.4), (-0.4, -0.1)
@@ -27,23 +27,19 @@ def test_the_lead_says_how_many_metrics_of_each_kind_are_shown_to_agree(study: S
         return shown_apart(replace(result, rows=rows), best)
 
     judge, other = row("gpt", ABOVE, metric=External.name), row("qwen", WIDE, metric=External.name)
-    over = "for other items and raters"
+    over = "range over items and raters"
     none = "Of the 2 automatic metrics none is shown to agree with the raters over these units:"
-    assert said(judge, row("BLEU", WIDE), row("chrF", WIDE)) == f"{none} every interval {over} includes 0."
-    assert said(judge, row("BLEU", WIDE), row("chrF", BELOW)) == f"{none} no interval {over} lies above 0."
+    assert said(judge, row("BLEU", WIDE), row("chrF", WIDE)) == f"{none} every {over} includes 0."
+    assert said(judge, row("BLEU", WIDE), row("chrF", BELOW)) == f"{none} no {over} lies above 0."
     some = said(judge, row("BLEU", WIDE), row("chrF", ABOVE), row("chrF", WIDE))
     assert some.startswith("Of the 2 automatic metrics only chrF is shown to agree with the raters, with at least one")
-    assert said(judge, row("BLEU", WIDE)).endswith(
-        f"is not shown to agree with the raters: its interval {over} includes 0."
-    )
+    assert said(judge, row("BLEU", WIDE)).endswith(f"is not shown to agree with the raters: its {over} includes 0.")
     assert said(judge, row("BLEU", ABOVE)) == "BLEU, the only automatic metric, is shown to agree with the raters."
     both = said(judge, other, row("BLEU", ABOVE), row("chrF", ABOVE))
     assert both.startswith(
         "Of the 2 imported scores only gpt is shown to agree with the raters: no other imported score’s"
     )
-    assert both.endswith(
-        f"Of the 2 automatic metrics each is shown to agree with the raters: its interval {over} lies above 0."
-    )
+    assert both.endswith(f"Of the 2 automatic metrics each is shown to agree with the raters: its {over} lies above 0.")
     # Nothing is said of one kind alone, of metrics that do not judge quality, or without intervals.
     assert said(row("BLEU", WIDE), row("chrF", WIDE)) == ""
     assert said(judge, row("length", WIDE, metric="length")) == ""

@@ -8,9 +8,9 @@ from django.urls import reverse
 from correlations.models import Study
 from correlations.overview import study_findings
 from correlations.results.study import Comparison, StudyRow
-from correlations.selectors.printed import lead_sentences
 from correlations.selectors.trivial import trivial_sentence
 from metrics.scoring.length import Length
+from tests.correlations.views.conftest import lead_sentences
 
 pytestmark = pytest.mark.django_db
 
