@@ -73,6 +73,13 @@ class Headline:
         return " ".join(filter(None, [chosen_here(self.best.row) if self.best.is_tuned else "", self.trained]))
 
     @property
+    def other_metrics(self) -> str:
+        """Return what does not differ from the best row, what a baseline does no worse than, and what is closer."""
+        ahead = self.best.ahead
+        closer = f"On the items that both can use, {' and '.join(ahead)} {'is' if len(ahead) == 1 else 'are'} closer."
+        return " ".join(filter(None, [*self.doubts, self.trivial, closer if ahead else ""]))
+
+    @property
     def points(self) -> list[Point]:
         """Return what to know about the headline: other items and raters, how far these agree, and other questions."""
         agreement = " ".join(filter(None, [self.agreement, self.ceiling_note])) if self.agreement else ""

@@ -22,7 +22,7 @@ from correlations.results.study import StudyResult
 from correlations.selectors import printed_tables as tables
 from correlations.selectors import reports
 from correlations.selectors.ceilings import ceiling_sentence, too_good_sentence
-from correlations.selectors.headlines import Headline, study_headline
+from correlations.selectors.headlines import study_headline
 from correlations.selectors.level_answers import few_systems_sentence, level_answers
 from correlations.selectors.levels import levels_report, levels_sentence, systems_figure
 from correlations.selectors.methods import study_methods
@@ -85,10 +85,10 @@ def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[s
         reason = reports.few_units(result)
         few = f"There are too few units to name the best metric: {reason}."
         return [few if reason else "No coefficient of this study is defined; the table says why."], _said(tokens)
-    of_best = " ".join(_said(*headline.doubts, headline.trivial, _ahead(headline)))
     judge = stand_in_finding(result)
     in_place = f"In place of a rater: {judge[0]}" if judge else ""
     further = [
+        headline.other_metrics,
         in_place,
         headline.apart,
         headline.carried,
@@ -97,7 +97,7 @@ def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[s
         too_good_sentence(result),
         tokens,
     ]
-    return [headline.line, " ".join(_said(headline.scope, headline.tuned))], _said(of_best, *further)
+    return [headline.line, " ".join(_said(headline.scope, headline.tuned))], _said(*further)
 
 
 def _said(*sentences: str) -> list[str]:
@@ -110,12 +110,6 @@ def further_sentences(study: Study, result: StudyResult) -> str:
     if headline is None:
         return ""
     return " ".join(point.text for point in headline.points)
-
-
-def _ahead(headline: Headline) -> str:
-    ahead = headline.best.ahead
-    closer = "is" if len(ahead) == 1 else "are"
-    return f"On the items that both can use, {' and '.join(ahead)} {closer} closer." if ahead else ""
 
 
 def circularity_sentence(result: StudyResult) -> str:

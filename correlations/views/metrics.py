@@ -141,12 +141,16 @@ def _report(study: Study, result: StudyResult) -> Context:
 
 
 def _points(study: Study, result: StudyResult, headline: Headline) -> list[Point]:
-    """Return what stands below the headline: what was rated, whether a judge can stand in, and its own points."""
+    """Return what stands below the headline, point by point: a page's first sentence says one thing."""
     judge, _ = stand_in_finding(result) or ("", "")
     more = STUDY.url("stand-in", study.project, study.pk)
     return with_text(
         Point("What raters judged", criteria_in_words(study)),
         Point("In place of a rater", judge, more, "What that rests on"),
+        Point("Other metrics", headline.other_metrics),
+        Point("Imported scores", headline.apart),
+        Point("One system", headline.carried),
+        Point("Trained models", headline.models),
         *headline.points,
     )
 

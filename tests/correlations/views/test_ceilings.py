@@ -169,7 +169,7 @@ def test_unknown_raters_have_no_ceiling(world: World, viewer, as_user) -> None:
         as_user(viewer).get(reverse("correlations:study-detail", args=[study.project.slug, study.pk])).content.decode()
     )
     assert "Not known: " in page
-    lead, methods = page.split("report-lead")[1].split("</p>")[0], page.split('id="methods"')[1].split("</p>")[0]
+    lead, methods = page.split("report-lead")[1].split("</dl>")[0], page.split('id="methods"')[1].split("</p>")[0]
     assert "Ratings are medians or means, whose raters are not known" in lead
     assert "medians or means, raters not known" in page
     assert "medians or means of raters who are not known" in methods

@@ -316,7 +316,7 @@ def test_the_lead_says_that_s_20_carries_table_1_of_d_haro_et_al_2019(study: Stu
         study.result = replace(result, levels=both).to_json()
         study.save()
         page = as_user(viewer).get(address(study, "study-detail")).content.decode()
-        return " ".join(page.split('class="report-lead"')[1].split("</p>")[0].split())
+        return " ".join(page.split('class="report-lead"')[1].split("</dl>")[0].split())
 
     others = names[:place] + names[place + 1 :]
     am_fm = [float(row["AM_FM"]) for row in printed]
