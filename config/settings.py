@@ -162,6 +162,7 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 AUTH_USER_MODEL = "annotation.User"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+PASSWORD_SIGN_IN = env.bool("PASSWORD_SIGN_IN", True)  # off: with single sign-on alone; administrators still can
 AUTHENTICATION_BACKENDS = ["annotation.core.signing_in.LimitedPasswords"]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "annotation:project-list"

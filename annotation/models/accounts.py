@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.db.models.functions import Now
@@ -21,6 +22,11 @@ class User(AbstractUser):
         super().save(*args, update_fields=update_fields, **kwargs)
         if stored and is_new:
             self.api_tokens.live().update(revoked_at=Now())
+
+    @property
+    def signs_in_with_password(self) -> bool:
+        """Return whether a password opens this account: where single sign-on alone is used, an administrator's."""
+        return self.has_usable_password() and (settings.PASSWORD_SIGN_IN or self.is_superuser)
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

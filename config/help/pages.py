@@ -80,6 +80,11 @@ PAGES = (
         "Each sign-in is a session of two weeks. Here you see where you are signed in, and end what is not yours.",
         "deployment#accounts-and-sessions",
     ),
+    Page(
+        ["annotation:account-sign-in", "annotation:second-", "annotation:recovery-codes"],
+        "A second factor asks for a code of your phone after the password. Recovery codes stand in for a lost phone.",
+        "deployment#accounts-and-sessions",
+    ),
     Page(["password_change"], "A new password ends your sessions elsewhere and all your API tokens.", "api#a-token"),
     # --- Data sets
     Page(
