@@ -1,7 +1,6 @@
 """Pages of no app: home, health, page not found."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import admin
@@ -9,15 +8,14 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, PasswordResetView
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, resolve
 
+from annotation.accounts.services.single_sign_on import provider
+from annotation.accounts.views.invited import invitation_behind
 from annotation.accounts.views.second_step import sign_in_or_ask
 from annotation.core.chart_views import chart_response, chart_theme
-from annotation.core.errors import LimitReached
 from annotation.core.limits import Limit, client_address, limit_count
-from annotation.models import Invitation
 from annotation.projects.roles import rights_of
-from annotation.projects.services.invitations import invitation_by_token, why_closed
+from annotation.projects.services.invitations import why_closed
 from config.health import health
 from config.passwords import AdminSignInForm, ResetForm, SignInForm
 from config.styleguide import bar_chart, examples
@@ -82,20 +80,13 @@ class SignInView(TwoStepView):
     form_class = SignInForm
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        invitation = self._invitation()
+        invitation = invitation_behind(self.request, self.get_redirect_url())
         if invitation is not None:
             closed = why_closed(invitation)
             context |= {"invitation": invitation, "closed": closed, "rights": rights_of(invitation.role)}
-        return super().get_context_data(**context)
-
-    def _invitation(self) -> Invitation | None:
-        try:
-            match = resolve(urlsplit(self.get_redirect_url()).path)
-            if match.view_name != "annotation:invitation":
-                return None
-            return invitation_by_token(token=match.kwargs["token"], address=client_address(self.request))
-        except (Resolver404, LimitReached):
-            return None
+        if provider() is not None:
+            context |= {"single_sign_on": settings.OIDC_NAME, "new_accounts": settings.OIDC_NEW_ACCOUNTS}
+        return super().get_context_data(passwords=settings.PASSWORD_SIGN_IN, **context)
 
 
 def not_found(request: HttpRequest) -> HttpResponse:

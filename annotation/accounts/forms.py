@@ -31,6 +31,7 @@ class SecondStepForm(RefusableForm):
     def __init__(self, *args: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request, self.user = request, user
+        self.fields["code"].widget.attrs["autofocus"] = True
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"]

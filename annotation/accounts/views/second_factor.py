@@ -1,6 +1,7 @@
 """How a person signs in: the overview, and the pages that set up, show and remove the second factor."""
 
 import segno
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.accounts.forms import ProvingForm, SetUpForm
 from annotation.accounts.one_time_codes import in_groups
 from annotation.accounts.services import second_factors as services
+from annotation.accounts.services.single_sign_on import identity_of, provider
 from annotation.core.errors import AnnotationError
 from annotation.core.views import UserRequest
 from annotation.models import SecondFactor, User
@@ -21,11 +23,15 @@ PENDING = "second_factor_secret"  # in the session, sealed, until the app has sh
 MODULE = 5  # pixels of the smallest square of a QR code
 
 
-def ways_in_words(user: User, *, has_factor: bool) -> str:
+def ways_in_words(user: User, *, is_linked: bool, has_factor: bool) -> str:
     """Return the sentence that the page begins with."""
+    password = ["your password"] if user.signs_in_with_password else []
+    ways = " or ".join([*password, *([settings.OIDC_NAME] if is_linked else [])])
+    if not ways:
+        return "You could not sign in again: ask an administrator for a password."
     if has_factor:
-        return "You sign in with your password, and then with a code of your app."
-    return "You sign in with your password alone."
+        return f"You sign in with {ways}, and then with a code of your app."
+    return f"You sign in with {ways}{'' if is_linked else ' alone'}."
 
 
 @never_cache
@@ -34,7 +40,15 @@ def ways_in_words(user: User, *, has_factor: bool) -> str:
 def account_sign_in(request: UserRequest) -> HttpResponse:
     factor = services.second_factor_of(request.user)
     left = factor.recovery_codes.filter(used_at=None).count() if factor else 0
-    context = {"factor": factor, "left": left, "lead": ways_in_words(request.user, has_factor=factor is not None)}
+    is_offered = provider() is not None
+    identity = identity_of(request.user) if is_offered else None
+    context = {
+        "factor": factor,
+        "left": left,
+        "lead": ways_in_words(request.user, is_linked=identity is not None, has_factor=factor is not None),
+        "single_sign_on": settings.OIDC_NAME if is_offered else "",
+        "identity": identity,
+    }
     return render(request, "annotation/accounts/sign_in.html", context)
 
 

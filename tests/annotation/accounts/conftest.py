@@ -1,13 +1,16 @@
-"""A phone with an authenticator app, and the time."""
+"""A phone with an authenticator app, and a provider of single sign-on."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from annotation.accounts import one_time_codes
 from annotation.accounts.services import second_factors
+from tests.annotation.accounts.fake_openid import CLIENT_ID, CLIENT_SECRET, FakeProvider, running_provider
 
 PASSWORD = "password"  # of the cast
 SET_UP = "/account/second-factor/"
@@ -42,3 +45,12 @@ def phone(monkeypatch: pytest.MonkeyPatch) -> Phone:
     phone = Phone()
     monkeypatch.setattr(second_factors, "step_at", lambda moment: phone.step)
     return phone
+
+
+@pytest.fixture
+def provider(settings: Settings) -> Iterator[FakeProvider]:
+    """A provider of single sign-on, and the settings that name it."""
+    with running_provider() as provider:
+        settings.OIDC_ISSUER, settings.OIDC_NAME = provider.issuer, "Campus"
+        settings.OIDC_CLIENT_ID, settings.OIDC_CLIENT_SECRET = CLIENT_ID, CLIENT_SECRET
+        yield provider
