@@ -9,14 +9,15 @@ import base64
 import hashlib
 import json
 import secrets
+import ssl
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Self
 from urllib.parse import quote_plus, urlsplit
 
 import httpx
-from django.core.cache import cache
+from django.core.cache import cache as memory
 
 TIMEOUT = httpx.Timeout(10.0, connect=5.0)  # a person waits
 LARGEST = 1024 * 1024  # bytes of an answer
@@ -156,12 +157,18 @@ def is_safe_address(address: Any) -> bool:
     return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
 
 
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the certificates that are trusted: to read them takes longer than the rest of a sign-in."""
+    return httpx.create_ssl_context()
+
+
 def _remembered(address: str, *, afresh: bool = False) -> dict[str, Any]:
     key = f"openid:{hashlib.sha256(address.encode()).hexdigest()}"
-    found: dict[str, Any] | None = None if afresh else cache.get(key)
+    found: dict[str, Any] | None = None if afresh else memory.get(key)
     if found is None:
         found = _read(address)
-        cache.set(key, found, REMEMBERED)
+        memory.set(key, found, REMEMBERED)
     return found
 
 
@@ -171,7 +178,7 @@ def _read(
     """Return the JSON object at an address; ``form`` is posted to it. Redirects are not followed."""
     try:
         with (
-            httpx.Client(timeout=TIMEOUT, follow_redirects=False) as client,
+            httpx.Client(timeout=TIMEOUT, follow_redirects=False, verify=_tls()) as client,
             client.stream(
                 "GET" if form is None else "POST",
                 address,

@@ -18,10 +18,14 @@ class User(AbstractUser):
         """Save the account. A new password, wherever it is set, ends the API tokens, as it ends the sessions."""
         stored = update_fields is None or "password" in update_fields
         # Django forgets the raw password when it only stores the old one under a newer algorithm.
-        is_new = getattr(self, "_password", None) is not None or not self.has_usable_password()
+        is_new = getattr(self, "_password", None) is not None or (stored and self._is_unusable_since_now())
         super().save(*args, update_fields=update_fields, **kwargs)
         if stored and is_new:
             self.api_tokens.live().update(revoked_at=Now())
+
+    def _is_unusable_since_now(self) -> bool:
+        """Return whether a password is taken away now; accounts of single sign-on never had one."""
+        return not self.has_usable_password() and not User.objects.filter(pk=self.pk, password=self.password).exists()
 
     @property
     def signs_in_with_password(self) -> bool:

@@ -15,14 +15,13 @@ STEP = 50_000_000
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_second_factor_is_set_up_and_asked_for(
-    live_server, new_page, console_errors, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    live_server, new_page, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     User.objects.create_user("ada", "ada@campus.example", "password")
     monkeypatch.setattr(second_factors, "step_at", lambda moment: STEP + SecondFactor.objects.count())
     page = new_page(**PHONE)
     sign_in(page, live_server.url, "ada", "password")
     page.goto(f"{live_server.url}/account/sign-in/")
-    assert_everyone_can_read(page)
     page.get_by_role("link", name="Set up an authenticator app").click()
     expect(page.get_by_role("img", name="QR code of the key below, for ada")).to_be_visible()
     key = page.locator("#key").inner_text().replace(" ", "")
@@ -64,8 +63,4 @@ def test_a_second_factor_is_set_up_and_asked_for(
         expect(page.get_by_text("You used a recovery code. 9 are left")).to_be_visible()
         page.goto(f"{live_server.url}/account/sign-in/")
         expect(page.get_by_text("You sign in with your password or Campus")).to_be_visible()
-        assert_everyone_can_read(page)
-        console_errors.allow("status of 400")
-        page.goto(f"{live_server.url}/accounts/single-sign-on/return/?state=another")
-        expect(page.get_by_text("belongs to no sign-in")).to_be_visible()
         assert_everyone_can_read(page)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -17,9 +18,17 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 CLIENT_ID, CLIENT_SECRET = "assay at the campus", "a secret: of the client"
-LONG_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-CURVE_KEY = ec.generate_private_key(ec.SECP256R1())
 ADA = {"sub": "a-1815", "email": "Ada@Campus.example", "email_verified": True, "preferred_username": "ada"}
+
+
+@cache
+def curve_key() -> ec.EllipticCurvePrivateKey:
+    return ec.generate_private_key(ec.SECP256R1())
+
+
+@cache
+def long_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 @dataclass
@@ -31,7 +40,7 @@ class FakeProvider:
     in_userinfo: tuple[str, ...] = ()  # claims that the token lacks
     changed: dict[str, Any] = field(default_factory=dict)  # claims of the token that are not as they should be
     algorithm: str = "ES256"
-    key: Any = CURVE_KEY  # that signs
+    key: Any = field(default_factory=curve_key)  # that signs
     published: str = "first"  # name of the keys
     requests: list[str] = field(default_factory=list)
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -76,10 +85,9 @@ class FakeProvider:
         return 200, {"id_token": signed, "access_token": "of-ada", "token_type": "Bearer"}
 
     def keys(self) -> list[dict[str, Any]]:
-        published = {
-            "ES256": jwt.algorithms.ECAlgorithm.to_jwk(CURVE_KEY.public_key(), as_dict=True),
-            "RS256": jwt.algorithms.RSAAlgorithm.to_jwk(LONG_KEY.public_key(), as_dict=True),
-        }
+        published = {"ES256": jwt.algorithms.ECAlgorithm.to_jwk(curve_key().public_key(), as_dict=True)}
+        if self.algorithm == "RS256":
+            published["RS256"] = jwt.algorithms.RSAAlgorithm.to_jwk(long_key().public_key(), as_dict=True)
         return [{**key, "kid": f"{self.published} {name}", "alg": name} for name, key in published.items()]
 
 
