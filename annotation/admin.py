@@ -18,6 +18,7 @@ from annotation.models import (
     Dataset,
     DatasetImport,
     DryRun,
+    Identity,
     Item,
     Membership,
     MiningRun,
@@ -292,3 +293,15 @@ class ApiTokenAdmin(ReadOnlyAdmin):
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
     exclude = ("digest",)
+
+
+@admin.register(Identity)
+class IdentityAdmin(ReadOnlyAdmin):
+    """Links to single sign-on. To delete one ends it: the account is then linked to whom it is used by next."""
+
+    list_display = ("user", "issuer", "subject", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("user__username", "subject")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return admin.ModelAdmin.has_delete_permission(self, request, obj)

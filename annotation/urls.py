@@ -1,3 +1,4 @@
+from annotation.accounts import urls as accounts
 from annotation.campaigns import urls as campaigns
 from annotation.datasets import urls as datasets
 from annotation.demo import urls as demo
@@ -21,6 +22,7 @@ app_name = "annotation"
 urlpatterns = [
     *demo.urlpatterns,
     *projects.urlpatterns,
+    *accounts.urlpatterns,
     *notifications.urlpatterns,
     *transfer.urlpatterns,
     *removal.urlpatterns,

@@ -12,6 +12,7 @@ class ConfigConfig(AppConfig):
         from config import broker, checks
 
         register(checks.production_secrets, Tags.security)
+        register(checks.single_sign_on, Tags.security, deploy=True)
         # The signal comes once per app that has models; one is enough.
         post_migrate.connect(broker.install_after_migrate, sender=apps.get_app_config("annotation"))
         if settings.EMBEDDED_POSTGRES:

@@ -4,8 +4,10 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.checks import CheckMessage, Critical
+from django.core.checks import CheckMessage, Critical, Error
 from django.core.exceptions import ImproperlyConfigured
+
+from annotation.accounts.services.single_sign_on import setting_problems
 
 DEMO_USERNAMES = ("manager", "viewer")
 DEMO_PASSWORD = "assay-demo"  # noqa: S105 - the demo's, refused below
@@ -23,6 +25,11 @@ def production_secrets(**_: Any) -> list[CheckMessage]:
             )
         ]
     return []
+
+
+def single_sign_on(**_: Any) -> list[CheckMessage]:
+    """Name settings of single sign-on that are half set: it is then off."""
+    return [Error(problem, id="assay.E002") for problem in setting_problems()]
 
 
 def refuse_demo_in_production() -> None:

@@ -1,5 +1,6 @@
 """Forms to sign in and to choose a password, in the product's words; pages for the product and the administration."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.admin.forms import AdminAuthenticationForm
@@ -8,10 +9,12 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Pa
 from django.contrib.auth.password_validation import get_default_password_validators
 from django.contrib.auth.views import PasswordChangeView
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
 from django.views.decorators.debug import sensitive_variables
 
 from annotation.core.forms import NamingForm
+from annotation.models import User
 
 NOT_SIGNED_IN: dict[str, Any] = {
     "invalid_login": "No account has this username and password. Capital and small letters differ.",
@@ -34,6 +37,9 @@ class ResetForm(NamingForm, PasswordResetForm):
         super().__init__(*args, **kwargs)
         email = self.fields["email"]
         email.label, email.error_messages["invalid"] = "Email address", "Give an address such as ada@example.org."
+
+    def get_users(self, email: str) -> Iterable[Any]:
+        return (user for user in super().get_users(email) if user.signs_in_with_password)
 
 
 class NewPasswordForm(NamingForm, SetPasswordForm):  # type: ignore[type-arg] # not generic at run time
@@ -74,6 +80,11 @@ class LimitedPasswordChangeForm(NewPasswordForm, PasswordChangeForm):
 
 class LimitedPasswordChangeView(PasswordChangeView):
     form_class = LimitedPasswordChangeForm
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if isinstance(request.user, User) and not request.user.signs_in_with_password:
+            raise Http404("This account has no password here.")
+        return super().dispatch(request, *args, **kwargs)
 
     def get_form_kwargs(self) -> dict[str, Any]:
         return {**super().get_form_kwargs(), "request": self.request}

@@ -240,6 +240,19 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "assay@localhost")
 
 WEBHOOK_PRIVATE_ADDRESSES = env.bool("WEBHOOK_PRIVATE_ADDRESSES", False)  # webhooks within the server's network
 
+# --- Single sign-on by OpenID Connect: off without an issuer, and if these are half set ------------------------------
+
+OIDC_ISSUER = env.str("OIDC_ISSUER", "")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
+OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
+OIDC_NAME = env.str("OIDC_NAME", "") or "single sign-on"  # of the button: “Sign in with …”
+OIDC_SCOPES: list[str] = env.list("OIDC_SCOPES", ["openid", "email", "profile"])
+OIDC_EMAIL_DOMAINS: list[str] = env.list("OIDC_EMAIL_DOMAINS", [])  # of people who may come in; empty: any
+OIDC_GROUPS: list[str] = env.list("OIDC_GROUPS", [])  # likewise, by the claim “groups”
+OIDC_NEW_ACCOUNTS = env.str("OIDC_NEW_ACCOUNTS", "invited")  # who gets an account: none, invited, all
+OIDC_EMAILS_ARE_VERIFIED = env.bool("OIDC_EMAILS_ARE_VERIFIED", False)  # also where the provider does not say so
+PASSWORD_SIGN_IN = env.bool("PASSWORD_SIGN_IN", True)  # off: single sign-on for all but superusers
+
 # --- Providers of raters: their addresses by default ------------------------------------------------------------------
 
 PROVIDER_ENDPOINTS: list[str] = env.list("PROVIDER_ENDPOINTS", [])  # other APIs that an account may name, for practice

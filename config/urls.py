@@ -6,9 +6,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from config import views
 from config.monitoring.views import metrics as monitoring
-from config.passwords import AdminSignInForm, LimitedPasswordChangeView, NewPasswordForm
+from config.passwords import LimitedPasswordChangeView, NewPasswordForm
 
-admin.site.login_form = AdminSignInForm
 handler400 = "config.incoming.bad_request"
 urlpatterns = [
     path("", views.home, name="home"),
@@ -23,6 +22,7 @@ urlpatterns = [
         PasswordResetConfirmView.as_view(form_class=NewPasswordForm),
         name="password_reset_confirm",
     ),
+    path("admin/login/", views.AdminSignInView.as_view()),  # likewise
     path("accounts/login/", views.SignInView.as_view(), name="login"),
     path("accounts/", include("django.contrib.auth.urls")),
     path("admin/", admin.site.urls),

@@ -1,22 +1,23 @@
 """Pages of no app: home, health, page not found."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import admin
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, PasswordResetView
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import Resolver404, resolve
 
+from annotation.accounts.services.single_sign_on import provider
+from annotation.accounts.views.invited import invitation_behind
+from annotation.accounts.views.second_step import sign_in_or_ask
 from annotation.core.chart_views import chart_response, chart_theme
-from annotation.core.errors import LimitReached
 from annotation.core.limits import Limit, client_address, limit_count
-from annotation.models import Invitation
 from annotation.projects.roles import rights_of
-from annotation.projects.services.invitations import invitation_by_token, why_closed
+from annotation.projects.services.invitations import why_closed
 from config.health import health
-from config.passwords import ResetForm, SignInForm
+from config.passwords import AdminSignInForm, ResetForm, SignInForm
 from config.styleguide import bar_chart, examples
 
 PASSWORD_RESETS = Limit("password-reset", most=10, seconds=3600, uses="requests to reset a password from your address")
@@ -43,26 +44,49 @@ def password_reset(request: HttpRequest) -> HttpResponseBase:
     return PasswordResetView.as_view(form_class=ResetForm)(request)
 
 
-class SignInView(LoginView):
-    """Django's page to sign in. Who was invited reads there by whom, to which project and in which role."""
+class TwoStepView(LoginView):
+    """Django's page to sign in, which asks for a code after the password if the account has a second factor."""
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        return sign_in_or_ask(self.request, form.get_user(), to=self.get_success_url())
+
+
+class AdminSignInView(TwoStepView):
+    """The administration's page to sign in."""
+
+    template_name = "admin/login.html"
+    authentication_form = AdminSignInForm
+    next_page = "admin:index"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if admin.site.has_permission(request):
+            return redirect(self.get_success_url())
+        return super().get(request, *args, **kwargs)
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        return super().get_context_data(
+            **admin.site.each_context(self.request),
+            title="Log in",
+            subtitle=None,
+            app_path=self.request.get_full_path(),
+            username=self.request.user.get_username(),
+            **context,
+        )
+
+
+class SignInView(TwoStepView):
+    """The product's page. Who was invited reads there by whom, to which project and in which role."""
 
     form_class = SignInForm
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        invitation = self._invitation()
+        invitation = invitation_behind(self.request, self.get_redirect_url())
         if invitation is not None:
             closed = why_closed(invitation)
             context |= {"invitation": invitation, "closed": closed, "rights": rights_of(invitation.role)}
-        return super().get_context_data(**context)
-
-    def _invitation(self) -> Invitation | None:
-        try:
-            match = resolve(urlsplit(self.get_redirect_url()).path)
-            if match.view_name != "annotation:invitation":
-                return None
-            return invitation_by_token(token=match.kwargs["token"], address=client_address(self.request))
-        except (Resolver404, LimitReached):
-            return None
+        if provider() is not None:
+            context |= {"single_sign_on": settings.OIDC_NAME, "new_accounts": settings.OIDC_NEW_ACCOUNTS}
+        return super().get_context_data(passwords=settings.PASSWORD_SIGN_IN, **context)
 
 
 def not_found(request: HttpRequest) -> HttpResponse:

@@ -1,4 +1,7 @@
-"""Check passwords, and limit wrong ones: the pages to sign in, the administration and the API all ask here."""
+"""Check passwords, and limit wrong ones: the pages to sign in, the administration and the API all ask here.
+
+Wrong codes of a second factor count towards the same limits: see ``annotation.accounts.services.second_factors``.
+"""
 
 from typing import Any
 
@@ -31,13 +34,11 @@ class LimitedPasswords(ModelBackend):
     ) -> User | None:
         if username is None or password is None:
             return super().authenticate(request, username, password, **kwargs)
-        counts = _counts(request, username)
-        for limit, subject in counts:
-            limit_count(limit=limit, subject=subject)
+        attempt_count(request, username)
         user = super().authenticate(request, username, password, **kwargs)
-        if user is not None:
-            for limit, subject in counts:
-                limit_uncount(limit=limit, subject=subject)
+        if user is None or not user.signs_in_with_password:
+            return None
+        attempt_uncount(request, username)
         return user
 
     def get_user(self, user_id: int) -> User | None:
@@ -45,6 +46,18 @@ class LimitedPasswords(ModelBackend):
         row = sql.row(_OF_SESSION, [user_id], prepared=True)
         user = _USER.instance(row) if row else None
         return user if user and self.user_can_authenticate(user) else None
+
+
+def attempt_count(request: HttpRequest | None, username: str) -> None:
+    """Count an attempt to sign in to an account, before it is known whether it is right; 429 above a limit."""
+    for limit, subject in _counts(request, username):
+        limit_count(limit=limit, subject=subject)
+
+
+def attempt_uncount(request: HttpRequest | None, username: str) -> None:
+    """Take an attempt back that was right."""
+    for limit, subject in _counts(request, username):
+        limit_uncount(limit=limit, subject=subject)
 
 
 def _counts(request: HttpRequest | None, username: str) -> list[tuple[Limit, str]]:

@@ -87,5 +87,8 @@ from annotation.models.releases import ReleaseFigures as ReleaseFigures
 from annotation.models.releases import ReleaseWeight as ReleaseWeight
 from annotation.models.releases import WeightsImport as WeightsImport
 from annotation.models.seeds import SeedSelecting as SeedSelecting
+from annotation.models.signing_in import Identity as Identity
+from annotation.models.signing_in import RecoveryCode as RecoveryCode
+from annotation.models.signing_in import SecondFactor as SecondFactor
 from annotation.models.transfers import ProjectImport as ProjectImport
 from annotation.models.uploads import KeptFile as KeptFile

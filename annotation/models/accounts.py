@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Self
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models, transaction
 from django.db.models.functions import Now
@@ -17,10 +18,19 @@ class User(AbstractUser):
         """Save the account. A new password, wherever it is set, ends the API tokens, as it ends the sessions."""
         stored = update_fields is None or "password" in update_fields
         # Django forgets the raw password when it only stores the old one under a newer algorithm.
-        is_new = getattr(self, "_password", None) is not None or not self.has_usable_password()
+        is_new = getattr(self, "_password", None) is not None or (stored and self._is_unusable_since_now())
         super().save(*args, update_fields=update_fields, **kwargs)
         if stored and is_new:
             self.api_tokens.live().update(revoked_at=Now())
+
+    def _is_unusable_since_now(self) -> bool:
+        """Return whether a password is taken away now; accounts of single sign-on never had one."""
+        return not self.has_usable_password() and not User.objects.filter(pk=self.pk, password=self.password).exists()
+
+    @property
+    def signs_in_with_password(self) -> bool:
+        """Return whether a password opens this account: where single sign-on alone is used, an administrator's."""
+        return self.has_usable_password() and (settings.PASSWORD_SIGN_IN or self.is_superuser)
 
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):

@@ -80,6 +80,12 @@ PAGES = (
         "Each sign-in is a session of two weeks. Here you see where you are signed in, and end what is not yours.",
         "deployment#accounts-and-sessions",
     ),
+    Page(
+        ["annotation:account-sign-in", "annotation:second-", "annotation:recovery-codes", "annotation:single-sign-on"],
+        "A second factor asks for a code of your phone after the password. Recovery codes stand in for a lost phone. "
+        "With single sign-on you sign in at your organisation.",
+        "deployment#accounts-and-sessions",
+    ),
     Page(["password_change"], "A new password ends your sessions elsewhere and all your API tokens.", "api#a-token"),
     # --- Data sets
     Page(

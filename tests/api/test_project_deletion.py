@@ -43,9 +43,12 @@ from tests.annotation.worlds.datasets import example_dataset, example_ratings
 OUTSIDE = {
     "annotation_apitoken",
     "annotation_heartbeat",
+    "annotation_identity",  # of an account
     "annotation_limitcount",
     "annotation_projectdeletion",  # its row goes last
     "annotation_projectimport",  # of an account
+    "annotation_recoverycode",  # of an account
+    "annotation_secondfactor",  # of an account
     "annotation_signin",  # of an account
     "annotation_user",
     "annotation_user_groups",

@@ -75,6 +75,7 @@ def test_a_tour_leaves_no_secret_in_the_log(manager: User, caplog: pytest.LogCap
         client.get(reverse("password_reset_confirm", args=[uid, reset]))
         client.get(reverse("annotation:rater-landing", args=[link]))
         client.get(reverse("annotation:invitation", args=["rqA7x0hUe2Lw4Jk9PzTn1"]))
+        client.get(reverse("annotation:single-sign-on-return"), {"code": "rqA7x0hUe2Lw4Jk9PzTn1"})
         try:
             raise ValueError(f"Cannot read /r/{link}/work/ with {token}")
         except ValueError:

@@ -17,10 +17,11 @@ from rest_framework.views import APIView
 from annotation.core.api import user_of
 from annotation.core.json_bodies import StrictJSONParser
 from annotation.core.refusals import checked
-from annotation.models import ApiToken
+from annotation.models import ApiToken, SecondFactor
 from annotation.projects.services.api_tokens import api_token_create, api_token_revoke
 
 DEFAULT_DAYS = 30
+SECOND_FACTOR = "This account has a second factor: make a token under API tokens, in the menu of your account."
 NO_SUCH_ACCOUNT = "Found no account with this username and password; accepted: those that you sign in with."
 
 
@@ -37,6 +38,8 @@ class CredentialsSerializer(AuthTokenSerializer):
             values: dict[str, Any] = super().validate(attrs)
         except ValidationError as error:
             raise ValidationError(NO_SUCH_ACCOUNT, code="authorization") from error
+        if SecondFactor.objects.filter(user=values["user"]).exists():
+            raise ValidationError(SECOND_FACTOR, code="authorization")
         return values
 
 
@@ -59,7 +62,7 @@ class TokenView(APIView):
         auth=[],
     )
     def post(self, request: Request) -> ApiResponse:
-        """Make a token for username and password. Wrong passwords are limited."""
+        """Make a token for username and password. Wrong passwords are limited; a second factor refuses this way."""
         values = checked(CredentialsSerializer(data=request.data, context={"request": request}))
         expires_at = values.get("expires_at", timezone.now() + timedelta(days=DEFAULT_DAYS))
         row, token = api_token_create(user=values["user"], name=values["name"], expires_at=expires_at)
