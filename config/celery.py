@@ -65,10 +65,10 @@ def keep_logging(**_: Any) -> None:
 def check_before_work(**_: Any) -> None:
     from django.core.exceptions import ImproperlyConfigured
 
-    from config.checks import refuse_demo_in_production
+    from config.checks import refuse_to_serve
 
     try:
-        refuse_demo_in_production()
+        refuse_to_serve()
     except ImproperlyConfigured as refusal:
         # Celery logs and swallows all other exceptions of a signal's receiver.
         raise SystemExit(str(refusal)) from refusal
@@ -106,14 +106,20 @@ def send_request_id(headers: dict[str, Any], **_: Any) -> None:
 
 @task_prerun.connect  # type: ignore[untyped-decorator] # Celery has no types
 def begin_task(task_id: str, task: Any, **_: Any) -> None:
+    from annotation.core.task_memory import limit_begin
+
     liveness.busy = True
     names = {"task": task.name, "task_id": task_id, "request_id": task.request.get("request_id")}
     bound = structlog.contextvars.bind_contextvars(**{key: value for key, value in names.items() if value})
     task.request.update(log_names=bound)
+    limit_begin()
 
 
 @task_postrun.connect  # type: ignore[untyped-decorator] # Celery has no types
 def end_task(task: Any, **_: Any) -> None:
+    from annotation.core.task_memory import limit_end
+
+    limit_end()
     liveness.busy = False
     structlog.contextvars.reset_contextvars(**task.request.get("log_names", {}))
 
@@ -140,6 +146,8 @@ def report_until_stopped() -> None:
         try:
             worker_heartbeat(queues=app.amqp.queues.consume_from, busy=liveness.busy)
             liveness.database_answers = True
+        except MemoryError:
+            pass  # the task is about to let go of it
         except DatabaseError as error:
             liveness.database_answers = False
             structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))

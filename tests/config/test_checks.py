@@ -49,7 +49,7 @@ def test_a_process_of_web_that_starts_without_the_database_checks_later(
         if outcome:
             raise outcome
 
-    monkeypatch.setattr(incoming, "refuse_demo_in_production", check)
+    monkeypatch.setattr(incoming, "refuse_to_serve", check)
     application = incoming.GuardedApplication()
 
     def status() -> str:
