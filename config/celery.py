@@ -11,6 +11,7 @@ from celery.signals import (
     beat_embedded_init,
     beat_init,
     before_task_publish,
+    celeryd_after_setup,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -59,6 +60,16 @@ app.steps["consumer"].add(turning_step(liveness.turn))
 @setup_logging.connect  # type: ignore[untyped-decorator] # Celery has no types
 def keep_logging(**_: Any) -> None:
     """Keep the logging of Django's settings: Celery configures none if this signal has a receiver."""
+
+
+@celeryd_after_setup.connect  # type: ignore[untyped-decorator] # Celery has no types
+def take_turns(instance: Any, conf: Any, **_: Any) -> None:
+    """Let a worker of several queues look at each without waiting, or each message of one waits for the others."""
+    from django.conf import settings
+
+    if settings.BROKER_IS_DATABASE and len(instance.app.amqp.queues.consume_from) > 1:
+        unhurried = {"wait_time_seconds": 0, "polling_interval": 0.25}
+        conf.broker_transport_options = {**conf.broker_transport_options, **unhurried}
 
 
 @worker_init.connect  # type: ignore[untyped-decorator] # Celery has no types

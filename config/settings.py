@@ -74,7 +74,9 @@ for name, address in (("DATABASE_URL", DATABASE_URL), ("DATABASE_POOLER_URL", DA
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_POOLER_URL or DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
-DATABASES["default"].setdefault("OPTIONS", {})
+# A server, or its network, that is gone is noticed within a minute; by default it takes up to two hours.
+KEPT_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+DATABASES["default"]["OPTIONS"] = KEPT_ALIVE | DATABASES["default"].get("OPTIONS", {})
 # Behind a pooler the next statement may reach another session, which knows no cursor of this one.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_POOLER_URL)
 
@@ -106,6 +108,7 @@ CELERY_TASK_IGNORE_RESULT = True  # progress and outcome live in Assay's own tab
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = 1  # by default the number of cores: a worker would take as many messages, others none
 CELERY_WORKER_POOL = "solo"  # a worker is one process: of a pool, what remains can wait for the killed part without end
 WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`, for long work; one more is for short work
 TRAINING_PROCESSES = env.int("ASSAY_TRAINING_PROCESSES", 2)  # of a quality estimator's network, on as many cores

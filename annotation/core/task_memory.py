@@ -32,7 +32,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def out_of_memory_reason() -> str:
     if not settings.TASK_MEMORY_MB:
-        return "It needed more memory than its worker’s machine has. Try it with less data at once, or with more memory."
+        return "It needed more memory than its worker’s machine has. Try it with less data at once."
     return (
         f"It needed more memory than the {settings.TASK_MEMORY_MB:,} MiB that a task may take. Try it with less data "
         "at once, or have the limit raised (ASSAY_TASK_MEMORY_MB)."

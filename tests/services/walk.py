@@ -1,0 +1,47 @@
+"""The way from texts to a study, over HTTP and through real workers, as a site of any servers must go it."""
+
+import asyncio
+import runpy
+from contextlib import chdir
+
+import pytest
+
+from annotation.campaigns.services.lifecycle import campaign_close
+from annotation.models import Project, Rating, Slot, SlotState, User
+from benchmarks.raters import load
+from tests.annotation.worlds.campaigns import make_campaign, make_dataset
+from tests.services.site import ROOT, Site
+from tests.worker import wait_until
+
+PASSWORD = "a-password-of-theirs"
+ITEMS, RATERS = 6, 3
+
+
+def start(site: Site) -> None:
+    """Start web, the scheduler and a worker, which has all queues."""
+    site.start_worker("worker", "--beat", "--schedule", f"{site.folder / 'beat'}")
+    site.start_web()
+    wait_until(site.is_well, seconds=120)
+
+
+def walk(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    User.objects.create_user("reader", password=PASSWORD)
+    with chdir(ROOT):
+        runpy.run_path("client/examples/tour.py")["main"](site.address, "reader", PASSWORD)
+    printed = capsys.readouterr().out
+    assert "+0.875  I did. What a strike." in printed  # as in the tour's own test
+    assert "sBLEU, original:" in printed
+    rate(site)
+
+
+def rate(site: Site) -> None:
+    """Let raters answer everything over HTTP, each item the number of times that the design asks."""
+    project = Project.objects.create(name="Chit-chat", slug="chit-chat")
+    campaign = make_campaign(make_dataset(project, items=ITEMS), ratings_per_unit=2)
+    report = asyncio.run(load(site.port, f"/r/{campaign.link_token}/", RATERS, 60, 0.01))
+    slots = Slot.objects.filter(unit__campaign=campaign)
+    assert report["errors"] == 0, report
+    assert len(report["answers"]) == slots.count() == 2 * campaign.units.count()
+    assert set(slots.values_list("state", flat=True)) == {SlotState.DONE}
+    assert Rating.objects.filter(presentation__campaign=campaign).count() == slots.count()
+    campaign_close(campaign=campaign)
