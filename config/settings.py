@@ -3,7 +3,7 @@
 import os
 import secrets
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import dj_database_url
 from environs import Env
@@ -80,6 +80,12 @@ DATABASES["default"]["OPTIONS"] = KEPT_ALIVE | DATABASES["default"].get("OPTIONS
 # Behind a pooler the next statement may reach another session, which knows no cursor of this one.
 DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_POOLER_URL)
 
+
+def kept_alive(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(query="&".join(filter(None, (urlencode(KEPT_ALIVE), parts.query)))))
+
+
 CELERY_BROKER_URL = secret("CELERY_BROKER_URL") or urlunsplit(urlsplit(DATABASE_URL)._replace(scheme="pgmq"))
 require_driver(CELERY_BROKER_URL)
 BROKER_IS_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
@@ -87,7 +93,7 @@ VISIBILITY_TIMEOUT = env.int("CELERY_VISIBILITY_TIMEOUT", 120)
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
         # Given, because the client would otherwise prefer DATABASE_URL to the broker's address.
-        "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
+        "conn_string": kept_alive(urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql"))),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
         "visibility_timeout": VISIBILITY_TIMEOUT,
         "pool_timeout": 5,  # for a database that is down; the part tries again

@@ -33,7 +33,9 @@ def little_by_little() -> object:
 
 
 def as_pytorch_does() -> object:
-    raise RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried")
+    raise RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried"
+    )
 
 
 @pytest.mark.parametrize("take", [at_once, little_by_little, as_pytorch_does])
