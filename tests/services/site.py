@@ -83,18 +83,8 @@ class Site:
             )
 
     def start_worker(self, name: str, *options: str, host: str = "", **variables: str) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "celery",
-            "--quiet",
-            "-A",
-            "config",
-            "worker",
-            f"--hostname={name}@test",
-            *QUIET,
-            *options,
-        ]
+        celery = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker"]
+        command = [*celery, f"--hostname={name}@test", "--include=tests.services.tasks", *QUIET, *options]
         self.start(name, command, host=host, **variables)
 
     def start_beat(self) -> None:
@@ -130,7 +120,9 @@ class Site:
         return (self.folder / f"{name}.log").read_text()
 
     def errors(self, name: str) -> str:
-        return "\n".join(line for line in self.log(name).splitlines() if "Traceback" in line or '"error"' in line)
+        """Return the lines of errors; until all parts are well, the address of health answers with one."""
+        lines = (line for line in self.log(name).splitlines() if "/healthz" not in line)
+        return "\n".join(line for line in lines if "Traceback" in line or '"error"' in line)
 
     def end(self) -> None:
         for process in self.processes.values():

@@ -11,8 +11,8 @@ from annotation.mining import tasks as mining_tasks
 from annotation.models import Corpus, JobState, Membership, Project, Role, User
 from tests.annotation.worlds.mined import uploaded_corpus
 from tests.services import servers
-from tests.services.greedy import MEBIBYTES, WAYS, take
 from tests.services.site import running_site
+from tests.services.tasks import MEBIBYTES, WAYS, take
 from tests.worker import wait_until
 
 pytestmark = pytest.mark.services
@@ -27,7 +27,7 @@ def test_tasks_that_take_too_much_fail_with_a_reason_and_their_worker_lives_on(
         user = User.objects.create_user("olga", password="a-password-of-tests")
         project = Project.objects.create(name="Chit-chat", slug="chit-chat")
         Membership.objects.create(project=project, user=user, role=Role.OWNER)
-        site.start_worker("worker", "--include=tests.services.greedy", ASSAY_TASK_MEMORY_MB=f"{LIMIT}")
+        site.start_worker("worker", ASSAY_TASK_MEMORY_MB=f"{LIMIT}")
         worker = psutil.Process(site.processes["worker"].pid)
 
         for way in WAYS:
