@@ -1,11 +1,11 @@
 """Advisory locks without a transaction, for what takes long: all processes share them, and a killed one lets go."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from annotation.core import sql
 
@@ -46,6 +46,8 @@ def _transaction_of_its_own() -> Iterator[Any]:
         with holder.cursor() as cursor:
             yield cursor
     finally:
+        with suppress(DatabaseError):  # it is gone, and its lock with it
+            holder.rollback()  # the server sees only a moment later that a connection was closed
         holder.close()
 
 
