@@ -18,7 +18,7 @@ FUZZ_SEED ?= 1
 # Without compiled files every process of the tests compiles all of Assay and of the tests anew: 15 s of each.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run test test-fast fuzz lint types contracts migrations check bench lock format messages clean
+.PHONY: help run test test-fast test-services fuzz lint types contracts migrations check bench lock format messages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p; s/^\([a-z-]*\):.*## \(.*\)/make \1  \2/p' Makefile
@@ -50,6 +50,10 @@ test: $(VENV)/installed-torch  ## run every test
 
 test-fast: $(VENV)/installed-torch  ## without browser, worker, and what took long the last time
 	@$(BIN)/python -m pytest -n $(PYTEST_WORKERS) --fast -m "not browser and not worker" $(TESTS)
+
+test-services: $(VENV)/installed-dev  ## with real brokers, a pooler, several hosts and other PostgreSQLs; some minutes
+	@$(BIN)/python scripts/ensure_services.py
+	@$(BIN)/python -m pytest -n 0 --durations=0 tests/services
 
 fuzz: $(VENV)/installed-dev  ## damaged files for every reader and import, damaged requests to every route
 	@$(BIN)/python -m scripts.fuzz --files $(FUZZ_FILES) --imports $(FUZZ_IMPORTS) --requests $(FUZZ_REQUESTS) --seed $(FUZZ_SEED)

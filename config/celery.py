@@ -11,6 +11,7 @@ from celery.signals import (
     beat_embedded_init,
     beat_init,
     before_task_publish,
+    celeryd_after_setup,
     setup_logging,
     task_postrun,
     task_prerun,
@@ -61,14 +62,24 @@ def keep_logging(**_: Any) -> None:
     """Keep the logging of Django's settings: Celery configures none if this signal has a receiver."""
 
 
+@celeryd_after_setup.connect  # type: ignore[untyped-decorator] # Celery has no types
+def take_turns(instance: Any, conf: Any, **_: Any) -> None:
+    """Let a worker of several queues look at each without waiting, or each message of one waits for the others."""
+    from django.conf import settings
+
+    if settings.BROKER_IS_DATABASE and len(instance.app.amqp.queues.consume_from) > 1:
+        unhurried = {"wait_time_seconds": 0, "polling_interval": 0.25}
+        conf.broker_transport_options = {**conf.broker_transport_options, **unhurried}
+
+
 @worker_init.connect  # type: ignore[untyped-decorator] # Celery has no types
 def check_before_work(**_: Any) -> None:
     from django.core.exceptions import ImproperlyConfigured
 
-    from config.checks import refuse_demo_in_production
+    from config.checks import refuse_to_serve
 
     try:
-        refuse_demo_in_production()
+        refuse_to_serve()
     except ImproperlyConfigured as refusal:
         # Celery logs and swallows all other exceptions of a signal's receiver.
         raise SystemExit(str(refusal)) from refusal
@@ -106,14 +117,20 @@ def send_request_id(headers: dict[str, Any], **_: Any) -> None:
 
 @task_prerun.connect  # type: ignore[untyped-decorator] # Celery has no types
 def begin_task(task_id: str, task: Any, **_: Any) -> None:
+    from annotation.core.task_memory import limit_begin
+
     liveness.busy = True
     names = {"task": task.name, "task_id": task_id, "request_id": task.request.get("request_id")}
     bound = structlog.contextvars.bind_contextvars(**{key: value for key, value in names.items() if value})
     task.request.update(log_names=bound)
+    limit_begin()
 
 
 @task_postrun.connect  # type: ignore[untyped-decorator] # Celery has no types
 def end_task(task: Any, **_: Any) -> None:
+    from annotation.core.task_memory import limit_end
+
+    limit_end()
     liveness.busy = False
     structlog.contextvars.reset_contextvars(**task.request.get("log_names", {}))
 
@@ -140,6 +157,8 @@ def report_until_stopped() -> None:
         try:
             worker_heartbeat(queues=app.amqp.queues.consume_from, busy=liveness.busy)
             liveness.database_answers = True
+        except MemoryError:
+            pass  # the task is about to let go of it
         except DatabaseError as error:
             liveness.database_answers = False
             structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))

@@ -1,11 +1,13 @@
-"""Checks that refuse a production start with settings of the demo."""
+"""Checks that refuse a start: in production with settings of the demo, and through a pooler that no setting names."""
 
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.checks import CheckMessage, Critical, Error
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
 
 from annotation.accounts.services.single_sign_on import setting_problems
 
@@ -32,8 +34,28 @@ def single_sign_on(**_: Any) -> list[CheckMessage]:
     return [Error(problem, id="assay.E002") for problem in setting_problems()]
 
 
+def refuse_to_serve() -> None:
+    """Raise if this process must not serve.
+
+    Servers call this at start, since it needs the database, which system checks must not use.
+    """
+    refuse_demo_in_production()
+    if not settings.DATABASE_POOLER_URL:
+        with connection.cursor() as cursor:
+            refuse_pooler(cursor.connection)
+
+
+def refuse_pooler(opened: psycopg.Connection[Any]) -> None:
+    """Raise if the connection is not to PostgreSQL itself: a pooler names another process than the one that answers."""
+    (process,) = opened.execute("SELECT pg_backend_pid()").fetchone()  # type: ignore[misc]
+    if process != opened.info.backend_pid:
+        raise ImproperlyConfigured(
+            "DATABASE_URL leads to a connection pooler, such as PgBouncer. Name the pooler in DATABASE_POOLER_URL, and "
+            "in DATABASE_URL the PostgreSQL server itself, which queue, backups and migrations need."
+        )
+
+
 def refuse_demo_in_production() -> None:
-    """Refuse to serve. Servers call this at start, since it needs the database, which system checks must not use."""
     problems = [problem.msg for problem in production_secrets()]
     if not settings.DEBUG:
         users = get_user_model().objects.filter(username__in=DEMO_USERNAMES, is_active=True)

@@ -22,7 +22,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.parsers import MultiPartParser
 
 from annotation.projects.api.authentication import HashedTokenAuthentication
-from config.checks import refuse_demo_in_production
+from config.checks import refuse_to_serve
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
@@ -95,7 +95,7 @@ class GuardedApplication(Application):
 
     def check(self) -> None:
         with suppress(OperationalError):
-            refuse_demo_in_production()
+            refuse_to_serve()
             self.is_checked = True
 
 

@@ -3,7 +3,7 @@
 import os
 import secrets
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import dj_database_url
 from environs import Env
@@ -11,6 +11,7 @@ from kombu import Queue
 from whitenoise.compress import Compressor
 
 from annotation.recruitment.providers import PROVIDERS
+from config.drivers import require_driver
 from config.embedded_postgres import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -32,6 +33,7 @@ DEBUG = env.bool("DEBUG", False)
 DEMO = env.bool("ASSAY_DEMO", False)  # demo accounts may exist; set by `make run` alone
 DATA_DIR = env.path("ASSAY_DATA_DIR", BASE_DIR / "var")
 MODELS_DIR = env.path("ASSAY_MODELS_DIR", DATA_DIR / "models")  # trained models that metrics read
+CORPORA_DIR = env.path("ASSAY_CORPORA_DIR", None)  # indexes of corpora; without it ``corpora`` in the data folder
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 BEHIND_TLS = env.bool("BEHIND_TLS", False)
@@ -63,29 +65,46 @@ EMBEDDED_POSTGRES = None if DATABASE_URL else EmbeddedPostgres(DATA_DIR / "postg
 if EMBEDDED_POSTGRES:
     DATABASE_URL = EMBEDDED_POSTGRES.url()
 
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)}
-if DATABASES["default"]["ENGINE"] != "django.db.backends.postgresql":
-    raise ValueError(
-        f"DATABASE_URL must name a PostgreSQL database (postgresql://...), found {DATABASE_URL.split(':')[0]}."
-    )
-DATABASES["default"].setdefault("OPTIONS", {})
+# A transaction pooler's address, for web and the work of workers; DATABASE_URL stays the server's own.
+DATABASE_POOLER_URL = secret("DATABASE_POOLER_URL")
+
+for name, address in (("DATABASE_URL", DATABASE_URL), ("DATABASE_POOLER_URL", DATABASE_POOLER_URL)):
+    if address and urlsplit(address).scheme not in ("postgresql", "postgres"):
+        raise ValueError(f"{name} must name a PostgreSQL database (postgresql://...), found {address.split(':')[0]}.")
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_POOLER_URL or DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+}
+# A server, or its network, that is gone is noticed within a minute; by default it takes up to two hours.
+KEPT_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 60_000}
+DATABASES["default"]["OPTIONS"] = KEPT_ALIVE | DATABASES["default"].get("OPTIONS", {})
+# Behind a pooler the next statement may reach another session, which knows no cursor of this one.
+DATABASES["default"]["DISABLE_SERVER_SIDE_CURSORS"] = bool(DATABASE_POOLER_URL)
+
+
+def kept_alive(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(query="&".join(filter(None, (urlencode(KEPT_ALIVE), parts.query)))))
+
 
 CELERY_BROKER_URL = secret("CELERY_BROKER_URL") or urlunsplit(urlsplit(DATABASE_URL)._replace(scheme="pgmq"))
+require_driver(CELERY_BROKER_URL)
 BROKER_IS_DATABASE = CELERY_BROKER_URL.startswith("pgmq:")
+VISIBILITY_TIMEOUT = env.int("CELERY_VISIBILITY_TIMEOUT", 120)
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {
         # Given, because the client would otherwise prefer DATABASE_URL to the broker's address.
-        "conn_string": urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql")),
+        "conn_string": kept_alive(urlunsplit(urlsplit(CELERY_BROKER_URL)._replace(scheme="postgresql"))),
         "init_extension": False,  # the SQL is installed by config.broker after migrate
-        "visibility_timeout": env.int("CELERY_VISIBILITY_TIMEOUT", 120),
+        "visibility_timeout": VISIBILITY_TIMEOUT,
         "pool_timeout": 5,  # for a database that is down; the part tries again
         "wait_time_seconds": 1,  # a worker that is stopped waits for the end of its last poll
         "poll_interval_ms": 50,
         "polling_interval": 0.05,
     }
     if BROKER_IS_DATABASE
-    else {}
+    else {"visibility_timeout": VISIBILITY_TIMEOUT}  # Redis; RabbitMQ sees that a connection has ended
 )
+CELERY_BROKER_HEARTBEAT = 0  # RabbitMQ's: a worker that computes answers none, and would lose its connection
 CELERY_TASK_DEFAULT_QUEUE = "celery"
 LONG_QUEUE = env("ASSAY_LONG_QUEUE", default="long")  # of studies, scores, mining; that of all work: one queue
 CELERY_TASK_QUEUES = [Queue(name) for name in dict.fromkeys((CELERY_TASK_DEFAULT_QUEUE, LONG_QUEUE))]
@@ -95,12 +114,14 @@ CELERY_TASK_IGNORE_RESULT = True  # progress and outcome live in Assay's own tab
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = 1  # by default the number of cores: a worker would take as many messages, others none
 CELERY_WORKER_POOL = "solo"  # a worker is one process: of a pool, what remains can wait for the killed part without end
 WORKERS = env.int("ASSAY_WORKERS", 2)  # of `up`, for long work; one more is for short work
 TRAINING_PROCESSES = env.int("ASSAY_TRAINING_PROCESSES", 2)  # of a quality estimator's network, on as many cores
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_WORKER_SOFT_SHUTDOWN_TIMEOUT = 8  # then a running job goes back to the queue; its lease protects it
+TASK_MEMORY_MB = env.int("ASSAY_TASK_MEMORY_MB", 0)  # that a task may take; 0: no limit
 JOB_LEASE_SECONDS = env.int("JOB_LEASE_SECONDS", 30)
 SWEEP_SECONDS = env.int("SWEEP_SECONDS", 10)
 HEARTBEAT_SECONDS = env.int("HEARTBEAT_SECONDS", 5)

@@ -29,11 +29,11 @@ def run_command(*command: str) -> bool:
     return subprocess.run(command, check=False, timeout=900).returncode == 0
 
 
-def apt_install(package: str) -> bool:
+def apt_install(*packages: str) -> bool:
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return False
     os.environ["DEBIAN_FRONTEND"] = "noninteractive"
-    return run_command("apt-get", "update", "-q") and run_command("apt-get", "install", "-y", "-q", package)
+    return run_command("apt-get", "update", "-q") and run_command("apt-get", "install", "-y", "-q", *packages)
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ Time is the database's. A worker that lost its lease stops at its next progress 
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from django.db.models.functions import Now
 
 from annotation.core.errors import AnnotationError, JobCancelled, JobLost
 from annotation.core.progress import Progress, noop
+from annotation.core.task_memory import is_out_of_memory, limit_end, out_of_memory_reason
 from annotation.models import Job, JobState
 
 log = structlog.get_logger("assay.job")
@@ -141,8 +142,9 @@ def lease_kept(claim: Claim) -> Iterator[None]:
     def keep() -> None:
         try:
             while not done.wait(settings.JOB_LEASE_SECONDS / 3):
-                if not claim.renew():
-                    return
+                with suppress(MemoryError):  # of the task, which is about to let go of it
+                    if not claim.renew():
+                        return
         except DatabaseError as error:
             log.warning("lease not renewed", job=claim.model.__name__, id=claim.job_id, error=str(error))
         finally:
@@ -163,8 +165,8 @@ def job_run(
     """Claim a job and work on it. ``work`` ends with ``claim.finish`` in its transaction.
 
     ``claim.progress`` records progress and raises if the work must stop: call it often. ``progress`` is called with
-    the same arguments, for a caller that waits. An AnnotationError fails the job with its message. Any other error is
-    recorded, too, and raised for the log.
+    the same arguments, for a caller that waits. An AnnotationError fails the job with its message, as does the end of
+    memory with its reason. Any other error is recorded, too, and raised for the log.
     """
     claim = job_claim(model, job_id, progress)
     if claim is None:
@@ -189,6 +191,11 @@ def _run_and_record_failure(job: AnyJob, claim: Claim, work: Callable[[AnyJob, C
     except AnnotationError as error:
         claim.fail(error.message)
     except Exception as error:
+        if is_out_of_memory(error):
+            limit_end()  # to record it takes some
+            claim.fail(out_of_memory_reason())
+            log.warning("task out of memory", job=claim.model.__name__, id=claim.job_id)
+            return
         claim.fail(f"Unexpected {type(error).__name__}{_without_paths(error)}")
         raise
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, Generic, Self, TypeVar
 
 import psycopg
+from django.conf import settings
 from django.db import connection
 from django.db.models import Field, Model
 from psycopg.types.numeric import Int8
@@ -18,8 +19,8 @@ M = TypeVar("M", bound=Model)
 def rows(query: str, parameters: Parameters = (), *, prepared: bool = False) -> list[Any]:
     """Return all rows of a query, each a tuple.
 
-    A ``prepared`` query is parsed and planned once a connection. It gives the type of a parameter where PostgreSQL
-    cannot know it; integers are of eight bytes.
+    A ``prepared`` query is parsed and planned once a connection, behind a pooler each time. It gives the type of a
+    parameter where PostgreSQL cannot know it; integers are of eight bytes.
     """
     with _executed(query, parameters, prepared) as cursor:
         return list(cursor.fetchall())
@@ -46,7 +47,8 @@ def _executed(statement: str, parameters: Parameters, prepared: bool) -> Iterato
 
 class _PreparedCursor(psycopg.Cursor[Any]):
     def execute(self, query: Any, params: Any = None, **_: Any) -> Self:
-        self.connection.prepare_threshold = 0  # Django sets none, with which nothing is prepared
+        if not settings.DATABASE_POOLER_URL:  # whose sessions know no statement of another
+            self.connection.prepare_threshold = 0  # Django sets none, with which nothing is prepared
         try:
             return super().execute(query, params, prepare=True)
         finally:

@@ -43,7 +43,7 @@ LISTED = 100
 
 
 def corpora_folder() -> Path:
-    return Path(settings.DATA_DIR) / "corpora"
+    return Path(settings.CORPORA_DIR or settings.DATA_DIR / "corpora")
 
 
 def corpus_folder(corpus: Corpus) -> Path:

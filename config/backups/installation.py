@@ -10,10 +10,12 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import psycopg
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.crypto import salted_hmac
 
 from annotation.core.errors import AnnotationError
 from annotation.mining.selectors import corpora_folder
+from config.checks import refuse_pooler
 from config.embedded_postgres import BINARIES
 
 # Messages of the broker: jobs that they belong to are enqueued again by the sweep, and nothing is sent twice.
@@ -64,6 +66,14 @@ class Installation:
             for path in sorted(folder.rglob("*"))
             if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts)
         }
+
+    def require_server(self) -> None:
+        """Refuse a pooler: pg_dump would leave its settings to the next that gets the session."""
+        with psycopg.connect(self.database) as connection:
+            try:
+                refuse_pooler(connection)
+            except ImproperlyConfigured as error:
+                raise AnnotationError(str(error)) from error
 
     def version(self) -> str:
         with psycopg.connect(self.database) as connection:

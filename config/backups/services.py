@@ -35,6 +35,7 @@ def backup_write(path: Path, installation: Installation, *, product: str, progre
         raise AnnotationError(f"{path}: found a file; accepted: the path of a new one.")
     if not path.parent.is_dir():
         raise AnnotationError(f"{path}: found no folder {path.parent}; accepted: a path in a folder that exists.")
+    installation.require_server()
     with TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as folder:
         dump, unfinished = Path(folder) / DUMP, Path(folder) / path.name
         progress(0, 1, "database")
@@ -98,6 +99,7 @@ def backup_restore(
             f"{path}: found the migration {later[0]}, which this version does not have; accepted: backups of this "
             f"version or an earlier one. It was written by version {contents.product}."
         )
+    installation.require_server()
     if count := installation.tables():
         raise AnnotationError(
             f"{installation.address}: found {count} tables; accepted: an empty database. For the embedded one set "

@@ -1,5 +1,7 @@
 """Production refuses settings and accounts of a demo."""
 
+from types import SimpleNamespace
+from typing import Any
 from wsgiref.util import setup_testing_defaults
 
 import pytest
@@ -31,6 +33,19 @@ def test_production_accepts_a_new_secret_and_new_passwords(db: None) -> None:
     assert checks.production_secrets() == []
 
 
+@pytest.mark.parametrize("answers", [7, 8])
+def test_a_pooler_that_no_setting_names_is_refused(answers: int) -> None:
+    """PostgreSQL names the process that answers when a connection begins; a pooler names another."""
+    opened: Any = SimpleNamespace(
+        info=SimpleNamespace(backend_pid=7), execute=lambda _: SimpleNamespace(fetchone=lambda: (answers,))
+    )
+    if answers == 7:
+        checks.refuse_pooler(opened)
+    else:
+        with pytest.raises(ImproperlyConfigured, match="Name the pooler in DATABASE_POOLER_URL"):
+            checks.refuse_pooler(opened)
+
+
 def test_debug_may_use_the_development_secret(settings: Settings) -> None:
     settings.DEBUG = True
     settings.SECRET_KEY = "short"
@@ -49,7 +64,7 @@ def test_a_process_of_web_that_starts_without_the_database_checks_later(
         if outcome:
             raise outcome
 
-    monkeypatch.setattr(incoming, "refuse_demo_in_production", check)
+    monkeypatch.setattr(incoming, "refuse_to_serve", check)
     application = incoming.GuardedApplication()
 
     def status() -> str:

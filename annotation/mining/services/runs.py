@@ -274,7 +274,9 @@ def _reasons(run: MiningRun) -> list[dict[str, Any]]:
 
 
 def _examples(run: MiningRun, step: str, fate: str) -> list[dict[str, Any]]:
-    candidates = candidates_matching(run, CandidateFilter(fate=fate, step=step)).select_related("item").order_by("pk")
+    # Not by their own keys, which say which worker was first.
+    candidates = candidates_matching(run, CandidateFilter(fate=fate, step=step)).select_related("item")
+    candidates = candidates.order_by("item_id", "kind", "rank", "pk")
     names = ("item_id", "kind", "rank", "text", "raw_text", "reasons")
     return [
         {"item": candidate.item.external_id, **{name: getattr(candidate, name) for name in names}}
