@@ -146,6 +146,8 @@ def run() -> list[dict[str, Any]]:
         torch.set_num_threads(threads)
     with freed_memory_kept(), closing(learner_of(instances, PAPER, PairedLearner)) as paired:
         shared = fastest(lambda: paired.made_pass(next(numbers), "rated"))
+    with freed_memory_kept(), closing(learner_of(instances, low_options, PairedLearner)) as paired:
+        shared_low = fastest(lambda: paired.made_pass(next(numbers), "rated"))
     with get_context("spawn").Pool(2) as pool:
         together = max(pool.map(seconds_of_a_pass, (1, 2), chunksize=1))
     speed = products(learner, PAPER) / own / 1e9
@@ -175,7 +177,14 @@ def run() -> list[dict[str, Any]]:
             "under 300 s",
         ),
         row(
-            "The same of two trainings at once, each by one process: half of the time of both",
+            "The same with products of bfloat16",
+            shared_low * PASSES,
+            f"float32: {shared * PASSES:.0f} s",
+            shared / shared_low,
+            "under 300 s",
+        ),
+        row(
+            "Of two trainings of float32 at once, each by one process: half of the time of both",
             together * PASSES / 2,
             f"by one process alone: {own * PASSES:.0f} s",
             own / (together / 2),
