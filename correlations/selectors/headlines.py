@@ -183,7 +183,7 @@ def _claim(result: StudyResult, best: BestRow, tested: Mapping[tuple[str, str], 
         return f"agrees with the raters at {label} = {number}"
     if _is_ahead(result, best, tested):
         return f"agrees best with the raters: {label} = {number}"
-    but = HONEST if best.passed_over else ""
+    but = f",{HONEST}" if best.passed_over else ""
     return f"has the highest {label} with the raters{but}: {number}"
 
 

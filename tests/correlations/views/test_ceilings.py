@@ -106,7 +106,7 @@ def test_a_row_above_what_its_ratings_allow_is_marked_and_the_interval_names_the
     assert too_good_sentence(with_ceiling(0.36)).startswith("More than is expected of a score that has not seen")
     assert f"Oracle (ρ = 0.68, expected at most {most:.2f})" in too_good_sentence(with_ceiling(0.36))
     of_those = "of those that judge quality and cannot have seen the ratings"
-    assert f"with all references has the highest Spearman’s ρ with the raters {of_those}" in headline(0.36).sentence
+    assert f"with all references has the highest Spearman’s ρ with the raters, {of_those}" in headline(0.36).sentence
     assert f" with the raters, the highest {of_those}." in lead_sentences(study, with_ceiling(0.36))
     assert headline(0.36).doubts[0] == "Oracle may have seen these ratings."
     assert not any("It does not" in doubt for doubt in headline(0.36).doubts), "“It” would be Oracle"
