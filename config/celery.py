@@ -154,13 +154,12 @@ def report_until_stopped() -> None:
     from annotation.core.heartbeats import worker_heartbeat
 
     while not liveness.ending.is_set():
-        try:
-            worker_heartbeat(queues=app.amqp.queues.consume_from, busy=liveness.busy)
-            liveness.database_answers = True
-        except MemoryError:
-            pass  # the task is about to let go of it
-        except DatabaseError as error:
-            liveness.database_answers = False
-            structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))
-        connection.close()
+        with suppress(MemoryError):  # the task is about to let go of it
+            try:
+                worker_heartbeat(queues=app.amqp.queues.consume_from, busy=liveness.busy)
+                liveness.database_answers = True
+            except DatabaseError as error:
+                liveness.database_answers = False
+                structlog.get_logger("assay.worker").warning("heartbeat failed", error=str(error))
+            connection.close()
         liveness.ending.wait(settings.HEARTBEAT_SECONDS)

@@ -41,12 +41,14 @@ class Liveness:
 
     def watch(self) -> None:
         """Return when the worker is asked to end; end the process, with a traceback, if it stands still."""
-        while self.is_alive():
+        while True:
             with suppress(MemoryError, RuntimeError):  # a task has all memory that it may take
+                if not self.is_alive():
+                    break
                 faulthandler.dump_traceback_later(self.still_seconds, exit=True)
-            if self.pulse is not None:
-                with suppress(OSError):  # the pipe is full, or has no reader
-                    os.write(self.pulse, b".")
+                if self.pulse is not None:
+                    with suppress(OSError):  # the pipe is full, or has no reader
+                        os.write(self.pulse, b".")
             if self.ending.wait(LOOK_SECONDS):
                 faulthandler.cancel_dump_traceback_later()
                 return

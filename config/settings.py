@@ -263,13 +263,18 @@ WEBHOOK_PRIVATE_ADDRESSES = env.bool("WEBHOOK_PRIVATE_ADDRESSES", False)  # webh
 
 # --- Single sign-on by OpenID Connect: off without an issuer, and if these are half set ------------------------------
 
+
+def names(variable: str, default: str = "") -> list[str]:
+    return [each.strip() for each in env.str(variable, default).split(",") if each.strip()]
+
+
 OIDC_ISSUER = env.str("OIDC_ISSUER", "")
 OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
 OIDC_CLIENT_SECRET = secret("OIDC_CLIENT_SECRET")
 OIDC_NAME = env.str("OIDC_NAME", "") or "single sign-on"  # of the button: “Sign in with …”
-OIDC_SCOPES: list[str] = env.list("OIDC_SCOPES", ["openid", "email", "profile"])
-OIDC_EMAIL_DOMAINS: list[str] = env.list("OIDC_EMAIL_DOMAINS", [])  # of people who may come in; empty: any
-OIDC_GROUPS: list[str] = env.list("OIDC_GROUPS", [])  # likewise, by the claim “groups”
+OIDC_SCOPES = names("OIDC_SCOPES", "openid,email,profile")
+OIDC_EMAIL_DOMAINS = names("OIDC_EMAIL_DOMAINS")  # of people who may come in; empty: any
+OIDC_GROUPS = names("OIDC_GROUPS")  # likewise, by the claim “groups”
 OIDC_NEW_ACCOUNTS = env.str("OIDC_NEW_ACCOUNTS", "invited")  # who gets an account: none, invited, all
 OIDC_EMAILS_ARE_VERIFIED = env.bool("OIDC_EMAILS_ARE_VERIFIED", False)  # also where the provider does not say so
 PASSWORD_SIGN_IN = env.bool("PASSWORD_SIGN_IN", True)  # off: single sign-on for all but superusers

@@ -3,17 +3,20 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth import authenticate
 from django.http import HttpRequest
+from django.utils import timezone
 from django.views.decorators.debug import sensitive_variables
 
 from annotation.accounts.services.second_factors import WRONG_CODE, second_factor_passed
 from annotation.core.errors import AnnotationError
 from annotation.core.forms import RefusableForm
+from annotation.core.signing_in import attempt_count, attempt_uncount
 from annotation.models import User
 
 LONGEST_CODE = 40
 WRONG_PASSWORD = "This is not your password now."  # noqa: S105 - a message
+FRESH_SECONDS = 600
+STALE = "Sign out and in again, then do this within ten minutes: that shows that it is you."
 CODE_INPUT = {"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
 
 
@@ -46,7 +49,7 @@ class SecondStepForm(RefusableForm):
 class ProvingForm(RefusableForm):
     """Base of forms that ask again for the password: an unattended session alone must not change how to sign in.
 
-    An account without a password proves itself by a code of its second factor, if it has one.
+    An account without a password proves itself by a code of its second factor, or by a sign-in a moment ago.
     """
 
     field_order = ("code", "password", "proof")
@@ -58,16 +61,26 @@ class ProvingForm(RefusableForm):
     def __init__(self, *args: Any, request: HttpRequest, user: User, has_factor: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.request, self.user = request, user
-        if user.signs_in_with_password or not has_factor:
+        # A password that no longer opens the account still shows whose it is.
+        if user.has_usable_password() or not has_factor:
             del self.fields["proof"]
-        if not user.signs_in_with_password:
+        if not user.has_usable_password():
             del self.fields["password"]
+
+    def clean(self) -> dict[str, Any]:
+        if not {"password", "proof"} & set(self.fields):
+            at = self.user.last_login
+            if at is None or (timezone.now() - at).total_seconds() > FRESH_SECONDS:
+                raise forms.ValidationError(STALE)
+        return super().clean() or self.cleaned_data
 
     @sensitive_variables("password")
     def clean_password(self) -> str:
         password: str = self.cleaned_data["password"]
-        if authenticate(self.request, username=self.user.get_username(), password=password) is None:
+        attempt_count(self.request, self.user.get_username())
+        if not self.user.check_password(password):
             raise forms.ValidationError(WRONG_PASSWORD)
+        attempt_uncount(self.request, self.user.get_username())
         return password
 
     def clean_proof(self) -> str:

@@ -56,7 +56,12 @@ def recovery_codes_new() -> list[str]:
 
 def is_same(code: str, given: str) -> bool:
     """Return whether a code was given, in any case and with spaces or dashes; without a hint in the time it takes."""
-    return hmac.compare_digest(code.encode(), "".join(given.casefold().replace("-", "").split()).encode())
+    return hmac.compare_digest(code.encode(), plain(given).encode())
+
+
+def plain(given: str) -> str:
+    """Return a code as it was made, in lower case, without the spaces and dashes that people and apps write."""
+    return "".join(given.casefold().replace("-", "").split())
 
 
 def in_groups(text: str, size: int) -> str:

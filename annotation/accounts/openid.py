@@ -140,7 +140,7 @@ class Provider:
 
 def _joined(claims: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     """Return the claims of both, the token's first. An address and whether it is verified come from one of them."""
-    source = claims if EMAIL.issubset(claims) else more
+    source = claims if EMAIL.issubset(claims) or "email" not in more else more
     return {
         **{name: value for name, value in {**more, **claims}.items() if name not in EMAIL},
         **{name: value for name, value in source.items() if name in EMAIL},

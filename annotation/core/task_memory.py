@@ -4,9 +4,9 @@ Linux counts what a process can write to (RLIMIT_DATA), so that reserved address
 systems count something else: there is no limit there.
 """
 
+import errno
 import resource
 import sys
-from functools import cache
 from pathlib import Path
 
 from django.conf import settings
@@ -15,9 +15,9 @@ MEBIBYTE = 2**20
 
 
 def limit_begin() -> None:
-    """Let this process take ASSAY_TASK_MEMORY_MB beside what it has before its first task."""
+    """Let this process take ASSAY_TASK_MEMORY_MB beside what it has now."""
     if settings.TASK_MEMORY_MB and sys.platform == "linux":
-        _soft_limit(_before_first_task() + settings.TASK_MEMORY_MB * MEBIBYTE)
+        _soft_limit(_taken() + settings.TASK_MEMORY_MB * MEBIBYTE)
 
 
 def limit_end() -> None:
@@ -26,8 +26,13 @@ def limit_end() -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether memory was refused. PyTorch raises an error of its own."""
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    """Return whether memory was refused. PyTorch and new threads raise errors of their own."""
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = ("can't allocate memory", "can't start new thread")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(each in str(error) for each in words)
+    )
 
 
 def out_of_memory_reason() -> str:
@@ -46,8 +51,7 @@ def _soft_limit(limit: int) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
 
 
-@cache
-def _before_first_task() -> int:
-    """Return how many bytes this process could write to when it was first asked."""
+def _taken() -> int:
+    """Return how many bytes this process can write to."""
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmData:")[2].split()[0]) * 1024

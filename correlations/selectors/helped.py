@@ -94,11 +94,6 @@ class HelpedResults:
     every: int = 1
 
     @property
-    def is_all_rated(self) -> bool:
-        """Return whether there is nothing that scores could add on any criterion."""
-        return bool(self.criteria) and all(each.is_all_rated for each in self.criteria)
-
-    @property
     def sentence(self) -> str:
         """Return whether the metric helps, and how much, on the first criterion."""
         part = "" if self.every == 1 else f" This is as if raters had seen every {PARTS[self.every]} item alone."

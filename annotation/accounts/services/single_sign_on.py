@@ -178,9 +178,10 @@ def _linked(person: Person) -> User | None:
 
 def _linked_by_email(person: Person) -> User | None:
     """Link the person to the account with the same verified address, if it is one that may be given away so."""
-    if not person.email:
+    # PostgreSQL takes some letters of other alphabets for Latin ones that differ in case.
+    if not person.email.isascii() or not person.email:
         return None
-    accounts = list(User.objects.filter(email__iexact=person.email)[:2])
+    accounts = [user for user in User.objects.filter(email__iexact=person.email) if user.email.isascii()]
     if not accounts:
         return None
     if len(accounts) > 1:

@@ -28,6 +28,8 @@ def ways_in_words(user: User, *, is_linked: bool, has_factor: bool) -> str:
     password = ["your password"] if user.signs_in_with_password else []
     ways = " or ".join([*password, *([settings.OIDC_NAME] if is_linked else [])])
     if not ways:
+        if not settings.PASSWORD_SIGN_IN:
+            return f"You could not sign in again: link your account to {settings.OIDC_NAME}."
         return "You could not sign in again: ask an administrator for a password."
     if has_factor:
         return f"You sign in with {ways}, and then with a code of your app."

@@ -6,13 +6,14 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.accounts.forms import SecondStepForm
+from annotation.accounts.one_time_codes import DIGITS, plain
 from annotation.accounts.services.second_factors import second_factor_of
 from annotation.core.numbers import counted
 from annotation.models import User
@@ -25,7 +26,7 @@ def sign_in_or_ask(request: HttpRequest, user: User, *, to: str) -> HttpResponse
     """Sign the user in and open ``to``, a safe address; first ask for a code if the account has a second factor."""
     if second_factor_of(user) is None:
         login(request, user)
-        return redirect(to)
+        return HttpResponseRedirect(to)
     request.session[WAITING] = {
         "user": user.pk,
         "password": user.get_session_auth_hash(),  # a new password ends it
@@ -50,7 +51,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
         del request.session[WAITING]
         login(request, user)
         _warn_of_few_codes(request, user, form.cleaned_data["code"])
-        return redirect(waiting["to"])
+        return HttpResponseRedirect(waiting["to"])
     return render(request, "annotation/accounts/second_step.html", {"form": form, "account": user})
 
 
@@ -65,7 +66,7 @@ def _user_of(waiting: dict[str, Any]) -> User | None:
 
 def _warn_of_few_codes(request: HttpRequest, user: User, code: str) -> None:
     """Say how many recovery codes are left, after one was used."""
-    if code.strip().isdecimal():
+    if len(plain(code)) == DIGITS:
         return
     factor = second_factor_of(user)
     left = factor.recovery_codes.filter(used_at=None).count() if factor else 0

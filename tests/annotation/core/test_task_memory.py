@@ -21,7 +21,6 @@ def limited(settings: Settings) -> Iterator[None]:
     task_memory.limit_begin()
     yield
     task_memory.limit_end()
-    task_memory._before_first_task.cache_clear()
 
 
 def at_once() -> object:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,6 +11,7 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotation.accounts.views import single_sign_on as views
@@ -84,6 +86,38 @@ def test_a_member_is_known_by_the_verified_address_and_is_asked_for_the_second_f
     assert signed_in_as(client) == ""
     assert client.post("/accounts/login/code/", {"code": phone.code()}).url == "/account/tokens/"
     assert signed_in_as(client) == manager.username
+
+
+@pytest.mark.parametrize(
+    ("here", "there_"), [("mike@campus.example", "m\u0131ke@campus.example"), ("m\u0131ke@x.example", "mike@x.example")]
+)
+def test_letters_that_the_database_takes_for_others_link_no_account(
+    provider: FakeProvider, manager: User, client: Client, here: str, there_: str
+) -> None:
+    """As in CVE-2019-19844: in upper case the dotless i of Turkish is an I."""
+    User.objects.filter(pk=manager.pk).update(email=here)
+    provider.person |= {"email": there_}
+    come_in(client)
+    assert signed_in_as(client) == ""
+    assert not Identity.objects.exists()
+
+
+def test_without_password_and_factor_only_a_sign_in_a_moment_ago_is_proof(
+    provider: FakeProvider, manager: User, as_user: AsUser, settings: Settings
+) -> None:
+    client = as_user(manager)
+    settings.PASSWORD_SIGN_IN = False
+    assert "This is not your password now." in client.post(LINK, {"password": "wrong"}).text
+    assert 'href="/accounts/single-sign-on/?' in client.post(LINK, {"password": PASSWORD}).text
+    manager.set_unusable_password()
+    manager.last_login = timezone.now()
+    manager.save()
+    client = as_user(manager)
+    assert 'href="/accounts/single-sign-on/?' in client.post(LINK, {}).text
+    User.objects.filter(pk=manager.pk).update(last_login=timezone.now() - timedelta(minutes=11))
+    page = client.post(LINK, {}).text
+    assert "Sign out and in again" in page
+    assert 'href="/accounts/single-sign-on/?' not in page
 
 
 def test_a_signed_in_person_links_the_account_after_the_password_and_ends_the_link(
