@@ -50,7 +50,7 @@ class HelpedViewSet(OfCampaign):
                 "every",
                 int,
                 enum=[1, *PARTS],
-                description="Where all outputs are rated: as if raters had seen every so many-th item alone.",
+                description="If all outputs are rated: as if raters had seen only one item in so many.",
             ),
         ],
         responses=HelpedSerializer,

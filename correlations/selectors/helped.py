@@ -86,7 +86,7 @@ class HelpedCriterion:
 
 @dataclass(frozen=True)
 class HelpedResults:
-    """A campaign's results with the help of one run's scores, as if raters had seen ``every`` so many-th item alone."""
+    """A campaign's results with the help of one run's scores, as if raters had seen only one item in ``every``."""
 
     run: ScoreRun
     label: str
@@ -175,7 +175,7 @@ def run_name(run: ScoreRun) -> str:
 def helped_results(campaign: Campaign, run: ScoreRun, every: int = 1) -> HelpedResults:
     """Return systems' means on each criterion that is rated in points, with and without the run's scores.
 
-    Ratings count of ``every`` so many-th item alone, where all are rated: what a metric would have saved.
+    If all are rated, only ratings of one item in ``every`` count: what a metric would have saved.
     """
     label = f"{metric_label(run)} (run {run.number})"
     rated = counted_ratings([campaign])

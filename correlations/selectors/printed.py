@@ -84,7 +84,7 @@ def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[s
     if headline is None:
         reason = reports.few_units(result)
         few = f"There are too few units to name the best metric: {reason}."
-        return [few if reason else "No coefficient of this study is defined; the table says why."], _said(tokens)
+        return [few if reason else "No coefficient of this study is defined; the table says why."], _not_empty(tokens)
     judge = stand_in_finding(result)
     in_place = f"In place of a rater: {judge[0]}" if judge else ""
     further = [
@@ -97,10 +97,10 @@ def lead_and_notes(study: Study, result: StudyResult) -> tuple[list[str], list[s
         too_good_sentence(result),
         tokens,
     ]
-    return [headline.line, " ".join(_said(headline.scope, headline.tuned))], _said(*further)
+    return [headline.line, " ".join(_not_empty(headline.scope, headline.tuned))], _not_empty(*further)
 
 
-def _said(*sentences: str) -> list[str]:
+def _not_empty(*sentences: str) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 

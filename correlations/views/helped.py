@@ -70,7 +70,7 @@ def _chosen_run(request: MemberRequest, campaign: Campaign, rated: RatedSystems)
 
 
 def _chosen_part(request: MemberRequest, rated: RatedSystems) -> int:
-    """Return which items count, as every so many-th; all of them unless the address names a part."""
+    """Return one item in how many counts; all of them unless the address names a part."""
     every = whole_number(request, "every")
     if every in (None, 1):
         return 1

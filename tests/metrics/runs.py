@@ -1,4 +1,4 @@
-"""Finished runs over a small world."""
+"""Runs over a small world, waiting or finished."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ PLAIN_METRICS = [
 ]
 
 
-def finished_run(
+def waiting_run(
     world: World, metric: str, *, subset: str = "all", systems: Sequence[System] = (), **parameters: object
 ) -> ScoreRun:
     source = {"dataset": world.dataset} if metric in TEXT_METRICS else {"release": world.release}
@@ -33,6 +33,13 @@ def finished_run(
         by=None,
         **source,
     )
+    return run
+
+
+def finished_run(
+    world: World, metric: str, *, subset: str = "all", systems: Sequence[System] = (), **parameters: object
+) -> ScoreRun:
+    run = waiting_run(world, metric, subset=subset, systems=systems, **parameters)
     score_run_execute(run_id=run.pk)
     run.refresh_from_db()
     assert run.state == "done", run.error

@@ -6,9 +6,9 @@ from annotation.models import JobState, Project
 from metrics import tasks
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays
-from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.runs import score_run_execute
 from metrics.services.shards import LAST_POSITION
-from metrics.subsets import Subset
+from tests.metrics.runs import waiting_run
 from tests.metrics.world import World, make_world
 from tests.worker import Worker, wait_until
 
@@ -22,26 +22,13 @@ def world(project: Project) -> World:
     return make_world(project, n_items=N_ITEMS, n_raters=1)
 
 
-def created(world: World) -> ScoreRun:
-    run, _ = score_run_create(
-        project=world.project,
-        release=world.release,
-        systems=world.hypotheses,
-        metric="bleu",
-        parameters={"tokenize": "whitespace"},
-        subset=Subset.parse("all"),
-        by=None,
-    )
-    return run
-
-
 def finished(run: ScoreRun) -> bool:
     run.refresh_from_db()
     return run.is_finished
 
 
 def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world: World) -> None:
-    run = created(world)
+    run = waiting_run(world, "bleu", tokenize="whitespace")
     # A shard for each item, so that there is time to be disturbed.
     stops = [*range(1, N_ITEMS), LAST_POSITION]
     ScoreShard.objects.bulk_create(
@@ -66,7 +53,7 @@ def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world
     scores = list(run.scores.order_by("position").values_list("score", "low", "high"))
 
     run.delete()
-    calm = created(world)
+    calm = waiting_run(world, "bleu", tokenize="whitespace")
     score_run_execute(run_id=calm.pk)
     assert run_arrays(ScoreRun.objects.get(pk=calm.pk)).packed.tobytes() == disturbed.packed.tobytes()
     assert list(calm.scores.order_by("position").values_list("score", "low", "high")) == scores

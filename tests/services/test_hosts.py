@@ -17,11 +17,11 @@ from correlations.services.studies import study_create
 from metrics import tasks as score_tasks
 from metrics.models import ScoreRun, ScoreShard
 from metrics.selectors.arrays import run_arrays
-from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.runs import score_run_execute
 from metrics.services.shards import LAST_POSITION
-from metrics.subsets import Subset
 from tests.annotation.mining.services.test_worker import N_SEEDS, many_items, many_triples
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
+from tests.metrics.runs import waiting_run
 from tests.metrics.world import World, make_world
 from tests.services import servers
 from tests.services.hosts import Network, network
@@ -102,7 +102,7 @@ def test_a_mining_run_goes_on_when_the_host_that_holds_it_is_killed(
 
 def test_a_score_run_loses_nothing_when_a_host_that_helps_is_killed(site: Site, project: Project) -> None:
     world = make_world(project, n_items=N_ITEMS, n_raters=1)
-    run = score_run(world)
+    run = waiting_run(world, "bleu", tokenize="whitespace")
     # A shard for each item, so that there is time to be disturbed.
     stops = [*range(1, N_ITEMS), LAST_POSITION]
     ScoreShard.objects.bulk_create(
@@ -127,23 +127,10 @@ def test_a_score_run_loses_nothing_when_a_host_that_helps_is_killed(site: Site, 
     assert run.shards.exclude(attempt=1).count() <= 1
     shared, scores = run_arrays(run).packed.tobytes(), scores_of(run)
     run.delete()
-    calm = score_run(world)
+    calm = waiting_run(world, "bleu", tokenize="whitespace")
     score_run_execute(run_id=calm.pk)
     assert run_arrays(ScoreRun.objects.get(pk=calm.pk)).packed.tobytes() == shared
     assert scores_of(calm) == scores
-
-
-def score_run(world: World) -> ScoreRun:
-    run, _ = score_run_create(
-        project=world.project,
-        release=world.release,
-        systems=world.hypotheses,
-        metric="bleu",
-        parameters={"tokenize": "whitespace"},
-        subset=Subset.parse("all"),
-        by=None,
-    )
-    return run
 
 
 def scores_of(run: ScoreRun) -> list[tuple[float, ...]]:

@@ -62,26 +62,26 @@ def single_sign_on(request: HttpRequest) -> HttpResponse:
 def single_sign_on_return(request: HttpRequest) -> HttpResponse:
     """Take the person back from the provider: sign in, or link the account that is signed in."""
     provider = _provider_or_404()
-    kept: dict[str, Any] = request.session.pop(ATTEMPT, None) or {"state": "", "since": 0}
-    is_ours = constant_time_compare(kept["state"], request.GET.get("state", "")) and kept["state"]
-    if not is_ours or time.time() - kept["since"] > SECONDS or not provider.is_from_here(request.GET.get("iss")):
+    began_with: dict[str, Any] = request.session.pop(ATTEMPT, None) or {"state": "", "since": 0}
+    is_ours = constant_time_compare(began_with["state"], request.GET.get("state", "")) and began_with["state"]
+    if not is_ours or time.time() - began_with["since"] > SECONDS or not provider.is_from_here(request.GET.get("iss")):
         return refused(request, "This answer belongs to no sign-in that this browser began. Begin again.", status=400)
     if "error" in request.GET:
         return refused(request, f"{settings.OIDC_NAME} did not sign you in: {request.GET['error'][:100]}.")
     limit_count(limit=FAILED, subject=client_address(request))
-    attempt = Attempt(kept["state"], kept["nonce"], kept["verifier"])
+    attempt = Attempt(began_with["state"], began_with["nonce"], began_with["verifier"])
     try:
         claims = provider.claims(
             request.GET.get("code", ""), attempt, back=_back(request), needed=services.needed_claims()
         )
         person = services.person_of(claims)
-        if kept["link"]:
-            response = _link(request, person, kept["link"])
+        if began_with["link"]:
+            response = _link(request, person, began_with["link"])
         else:
-            invitation = invitation_behind(request, kept["to"])
+            invitation = invitation_behind(request, began_with["to"])
             invited = invitation is not None and not why_closed(invitation)
             user = services.single_sign_on_user(person=person, invited=invited)
-            response = sign_in_or_ask(request, user, to=kept["to"])
+            response = sign_in_or_ask(request, user, to=began_with["to"])
     except OpenIdError as error:
         return refused(request, error.message, status=502)
     except AnnotationError as error:
