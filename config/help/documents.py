@@ -18,40 +18,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from annotation.core.markdown import ATTRIBUTES, TAGS
+from config.help.contents import CONTENTS
 
 ROOT = Path(settings.BASE_DIR) / "docs"
 PICTURES = {".png": "image/png", ".webp": "image/webp", ".svg": "image/svg+xml"}
-# The index: what a reader looks for, and the documents or folders about it. Others follow under the last heading.
-DEVELOPERS = "For developers"  # shown last
-SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    (
-        "Collect ratings",
-        (
-            *(
-                "tour",
-                "data-formats",
-                "campaigns/designing",
-                "campaigns/",
-                "dry-run",
-                "raters",
-                "providers/",
-                "hand-out",
-            ),
-            *("quality", "results", "records", "moving-data"),
-        ),
-    ),
-    ("References and their weights", ("mining", "seeds", "releases", "weighing", "browsing")),
-    (
-        "Metrics, scores, studies",
-        (
-            *("methods", "metrics", "metrics/", "metric-models", "playground", "runs", "explaining", "scoring"),
-            *("scores-elsewhere", "parameter-studies", "reports", "notebook"),
-        ),
-    ),
-    ("Run Assay", ("deployment", "api", "notifications")),
-    (DEVELOPERS, ("architecture", "pages", "testing", "benchmarks", "decisions/", "screens")),
-    ("More", ("",)),
-)
 SUMMARY_LENGTH = 180
 SUMMARY_ENOUGH = 40
 SHOWN_TITLES = 3
@@ -108,15 +78,13 @@ def picture(name: str) -> tuple[Path, str] | None:
 
 
 def index() -> list[tuple[str, list[Document]]]:
-    """Return the documents by section of the index, each once, in the order of ``SECTIONS``, developers' last."""
+    """Return the documents by section of the contents, each once."""
     left, sections = names(), []
-    for title, wanted in SECTIONS:
-        chosen = [name for entry in wanted for name in _of_entry(entry, left)]
-        chosen = list(dict.fromkeys(chosen))
+    for title, wanted in CONTENTS:
+        chosen = list(dict.fromkeys(name for entry in wanted for name in _of_entry(entry, left)))
         left = [name for name in left if name not in chosen]
         sections.append((title, [each for name in chosen if (each := document(name))]))
-    sections.sort(key=lambda section: section[0] == DEVELOPERS)
-    return [(title, documents) for title, documents in sections if documents]
+    return sections
 
 
 def first_titles(documents: Sequence[Document]) -> str:
@@ -127,10 +95,8 @@ def first_titles(documents: Sequence[Document]) -> str:
 
 
 def _of_entry(entry: str, left: Sequence[str]) -> list[str]:
-    """Return the documents of an entry: one by its name; a folder's, its README first; all that are left, for ''."""
-    if entry.endswith("/"):
-        return [name for name in left if f"{name}/".startswith(entry)]
-    return [name for name in left if entry in ("", name)]
+    """Return the documents of an entry: one by its name, or those of a folder; none of what lies outside ``docs/``."""
+    return [name for name in left if name == entry or (entry.endswith("/") and name.startswith(entry))]
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,128 @@
+"""The documentation as a site: `make docs` (``scripts/docs.py``) builds it with Sphinx.
+
+The Markdown files stay as they are read on GitHub and in the product: what they lack for a site is added here.
+"""
+
+import json
+import re
+import runpy
+import shutil
+import tomllib
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTENTS = runpy.run_path(str(ROOT / "config/help/contents.py"))["CONTENTS"]
+
+project = "Assay"
+version = release = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+language = "en"
+
+extensions = ["myst_parser"]
+root_doc = "docs/index"
+# The root of the repository is the source, so that links to README.md and the like lead to pages, too.
+include_patterns = ["docs/**", *(f"{name[3:]}.md" for _, names in CONTENTS for name in names if name.startswith("../"))]
+exclude_patterns = [".*", "var", "staticfiles", "test-results"]
+
+myst_heading_anchors = 6
+myst_links_external_new_tab = False
+highlight_language = "text"  # of blocks that name none
+
+html_theme = "furo"
+html_title = "Assay"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+templates_path = ["templates"]
+html_show_sphinx = False
+html_copy_source = False
+html_use_index = False
+html_show_search_summary = False  # it reads pages by fetch, which browsers refuse without a server: static/search.js
+html_theme_options = {"top_of_page_buttons": []}
+pygments_style = "default"
+pygments_dark_style = "native"
+
+PICTURE = re.compile(r' (?:href|src)="([^":]+\.(?:webp|png|svg))"')
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^)\s]+)\)")
+
+
+def docname(name: str) -> str:
+    """Return the name that Sphinx has for an entry of the contents."""
+    path = name.removeprefix("../") if name.startswith("../") else f"docs/{name}"
+    return f"{path}/README" if (ROOT / path / "README.md").is_file() else path
+
+
+def pages_of(folder: str) -> list[str]:
+    return sorted(f"docs/{folder}{path.stem}" for path in (ROOT / "docs" / folder).glob("*.md"))
+
+
+def trees() -> dict[str, list[tuple[str, list[str]]]]:
+    """Return the lists of contents of each page: title and pages. Folders stand below the page that they follow."""
+    lists: dict[str, list[tuple[str, list[str]]]] = defaultdict(list)
+    for title, names in CONTENTS:
+        top: list[str] = []
+        listed = {docname(name) for name in names}
+        for name in names:
+            if not name.endswith("/"):
+                top.append(docname(name))
+            elif below := [page for page in pages_of(name) if page not in listed]:
+                top.extend([] if top else below)
+                if top[-1] not in below:
+                    lists[top[-1]].append(("", below))
+        lists[root_doc].append((title, [page for page in top if page != root_doc]))
+    return lists
+
+
+def tree(title: str, pages: Sequence[str]) -> str:
+    return "\n".join(["", "```{toctree}", ":hidden:", f":caption: {title}" if title else "", "", *(f"/{page}" for page in pages), "```", ""])
+
+
+def complete(app: Sphinx, name: str, source: list[str]) -> None:
+    """Add its contents to a page, name linked pages by their titles, and leave links to folders out."""
+    folder = (ROOT / name).parent
+
+    def link(match: re.Match[str]) -> str:
+        text, address = match.groups()
+        if text.endswith(".md"):
+            return f"[]({address})"
+        return text if "://" not in address and (folder / address).is_dir() else match[0]
+
+    source[0] = LINK.sub(link, source[0]) + "".join(tree(*each) for each in TREES.get(name, ()))
+
+
+TREES = trees()
+
+
+def sections(document: nodes.document) -> list[tuple[str, str, str]]:
+    """Return the anchor, the title and the text of each section, without that of the sections within."""
+    found = []
+    for section in document.findall(nodes.section):
+        parts = [part for part in section.children if not isinstance(part, nodes.section | nodes.title)]
+        text = " ".join(" ".join(part.astext() for part in parts).split())
+        found.append((section["ids"][0], section.next_node(nodes.title).astext(), text))
+    return found
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    """Add what Sphinx leaves out: an entrance, pictures of HTML in Markdown, and texts for the results of a search."""
+    if exception:
+        return
+    site = Path(app.outdir)
+    entrance = f'<!doctype html><meta charset="utf-8"><title>Assay</title><meta http-equiv="refresh" content="0; url={root_doc}.html">'
+    (site / "index.html").write_text(f'{entrance}<a href="{root_doc}.html">Documentation</a>', encoding="utf-8")
+    for page in site.rglob("*.html"):
+        for address in set(PICTURE.findall(page.read_text(encoding="utf-8"))):
+            source, target = (ROOT / page.relative_to(site)).parent / address, page.parent / address
+            if source.is_file() and not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+    texts = {name: sections(app.env.get_doctree(name)) for name in sorted(app.env.found_docs)}
+    (site / "_static/texts.js").write_text(f"const TEXTS = {json.dumps(texts, ensure_ascii=False)};\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", complete)
+    app.connect("build-finished", finish)
