@@ -18,7 +18,7 @@ FUZZ_SEED ?= 1
 # Without compiled files every process of the tests compiles all of Assay and of the tests anew: 15 s of each.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help run test test-fast test-services fuzz lint types contracts migrations check bench lock format messages clean
+.PHONY: help run test test-fast test-services fuzz lint types contracts migrations docs check bench lock format messages clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p; s/^\([a-z-]*\):.*## \(.*\)/make \1  \2/p' Makefile
@@ -72,7 +72,10 @@ contracts: $(VENV)/installed-dev  ## who may import whom
 migrations: $(VENV)/installed-dev  ## every model change has its migration
 	@$(BIN)/python -m scripts.check_migrations
 
-check: lint types contracts migrations  ## everything but the tests
+docs: $(VENV)/installed-dev  ## the documentation as a site in var/docs; fails on a broken link
+	@$(BIN)/python -m scripts.docs
+
+check: lint types contracts migrations docs  ## everything but the tests
 
 format: $(VENV)/installed-dev  ## ruff and djade, in place
 	@$(BIN)/ruff check --fix-only .

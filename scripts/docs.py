@@ -92,7 +92,8 @@ def main() -> int:
     if code := build():
         return code
     found = list(problems())
-    print("\n".join(found) or f"The documentation is in {(SITE / 'index.html').relative_to(ROOT)}: open it in a browser.")
+    entrance = (SITE / "index.html").relative_to(ROOT)
+    print("\n".join(found) or f"The documentation is in {entrance}: open it in a browser.")
     return 1 if found else 0
 
 

@@ -22,6 +22,7 @@ from config.help.contents import CONTENTS
 
 ROOT = Path(settings.BASE_DIR) / "docs"
 PICTURES = {".png": "image/png", ".webp": "image/webp", ".svg": "image/svg+xml"}
+PARSER = MarkdownIt("commonmark", {"html": True}).enable("table")  # HTML of our own, cleaned below
 SUMMARY_LENGTH = 180
 SUMMARY_ENOUGH = 40
 SHOWN_TITLES = 3
@@ -102,18 +103,17 @@ def _of_entry(entry: str, left: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=256)
 def _document(name: str, path: Path, changed: int) -> Document:
     """Return a file as a document; ``changed`` is the time of its last change, after which it is read again."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable("table")  # HTML of our own, cleaned below
-    tokens = parser.parse(path.read_text(encoding="utf-8"))
-    headings = tuple(_with_anchors(tokens))
+    tokens = PARSER.parse(path.read_text(encoding="utf-8"))
+    headings = tuple(with_anchors(tokens))
     folder = path.parent.relative_to(ROOT).as_posix()
     _name_documents(tokens, folder)
     title = headings[0].text if headings else name
     rest = tokens[3:] if tokens and tokens[0].type == "heading_open" else tokens  # the page shows the title above
-    html = _clean(parser.renderer.render(rest, parser.options, {}), folder)
+    html = _clean(PARSER.renderer.render(rest, PARSER.options, {}), folder)
     return Document(name, title, _summary(rest), headings, html)
 
 
-def _with_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
+def with_anchors(tokens: Sequence[Token]) -> Iterator[Heading]:
     """Give each heading the anchor that GitHub gives it, so that one link works in both places."""
     taken: dict[str, Iterator[int]] = {}
     for opening, inline in pairwise(tokens):

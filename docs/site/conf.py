@@ -10,10 +10,12 @@ import shutil
 import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTENTS = runpy.run_path(str(ROOT / "config/help/contents.py"))["CONTENTS"]
@@ -41,11 +43,39 @@ html_show_sphinx = False
 html_copy_source = False
 html_use_index = False
 html_show_search_summary = False  # it reads pages by fetch, which browsers refuse without a server: static/search.js
-html_theme_options = {"top_of_page_buttons": []}
+html_favicon = html_logo = "../../static/img/favicon.svg"
+html_theme_options = {
+    "top_of_page_buttons": [],
+    # Colours of static/css/assay.css.
+    "light_css_variables": {
+        "color-brand-primary": "#0b5a63",
+        "color-brand-content": "#0b5a63",
+        "color-brand-visited": "#0b5a63",
+        "color-background-primary": "#ffffff",
+        "color-background-secondary": "#faf8f4",
+        "color-sidebar-item-background--hover": "#e2efef",
+        "color-foreground-primary": "#1d2125",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#6fc7cb",
+        "color-brand-content": "#6fc7cb",
+        "color-brand-visited": "#6fc7cb",
+        "color-background-primary": "#131618",
+        "color-background-secondary": "#1a1e21",
+        "color-sidebar-item-background--hover": "#17363a",
+        "color-foreground-primary": "#e9e6df",
+    },
+}
 pygments_style = "default"
 pygments_dark_style = "native"
 
 PICTURE = re.compile(r' (?:href|src)="([^":]+\.(?:webp|png|svg))"')
+# Titles in the contents, if the beginning of a page's own says too little.
+SHORT = {"README": "Five minutes with Assay", "docs/methods": "Methods", "docs/api": "The API"}
+ENTRANCE = f"""<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Assay</title>
+<meta http-equiv="refresh" content="0; url={root_doc}.html"><a href="{root_doc}.html">Documentation</a></html>
+"""
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^)\s]+)\)")
 
 
@@ -77,7 +107,14 @@ def trees() -> dict[str, list[tuple[str, list[str]]]]:
 
 
 def tree(title: str, pages: Sequence[str]) -> str:
-    return "\n".join(["", "```{toctree}", ":hidden:", f":caption: {title}" if title else "", "", *(f"/{page}" for page in pages), "```", ""])
+    entries = [f"{short_title(page)} </{page}>" for page in pages]
+    return "\n".join(["", "```{toctree}", ":hidden:", f":caption: {title}" if title else "", "", *entries, "```", ""])
+
+
+def short_title(page: str) -> str:
+    """Return a page's title up to a colon: what comes after explains it."""
+    with (ROOT / f"{page}.md").open(encoding="utf-8") as lines:
+        return SHORT.get(page) or next(lines).removeprefix("# ").strip().partition(":")[0]
 
 
 def complete(app: Sphinx, name: str, source: list[str]) -> None:
@@ -96,12 +133,21 @@ def complete(app: Sphinx, name: str, source: list[str]) -> None:
 TREES = trees()
 
 
+def text_of(node: nodes.Node) -> str:
+    """Return the text that a reader sees; words of neighbouring cells and lines stay apart."""
+    if isinstance(node, nodes.raw):
+        return ""
+    if isinstance(node, nodes.Text | nodes.TextElement):
+        return node.astext() if not any(node.findall(nodes.raw)) else "".join(map(text_of, node.children))
+    return " ".join(map(text_of, node.children))
+
+
 def sections(document: nodes.document) -> list[tuple[str, str, str]]:
     """Return the anchor, the title and the text of each section, without that of the sections within."""
     found = []
     for section in document.findall(nodes.section):
         parts = [part for part in section.children if not isinstance(part, nodes.section | nodes.title)]
-        text = " ".join(" ".join(part.astext() for part in parts).split())
+        text = " ".join(" ".join(text_of(part) for part in parts).split())
         found.append((section["ids"][0], section.next_node(nodes.title).astext(), text))
     return found
 
@@ -111,8 +157,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception:
         return
     site = Path(app.outdir)
-    entrance = f'<!doctype html><meta charset="utf-8"><title>Assay</title><meta http-equiv="refresh" content="0; url={root_doc}.html">'
-    (site / "index.html").write_text(f'{entrance}<a href="{root_doc}.html">Documentation</a>', encoding="utf-8")
+    (site / "index.html").write_text(ENTRANCE, encoding="utf-8")
     for page in site.rglob("*.html"):
         for address in set(PICTURE.findall(page.read_text(encoding="utf-8"))):
             source, target = (ROOT / page.relative_to(site)).parent / address, page.parent / address
@@ -120,9 +165,19 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
     texts = {name: sections(app.env.get_doctree(name)) for name in sorted(app.env.found_docs)}
-    (site / "_static/texts.js").write_text(f"const TEXTS = {json.dumps(texts, ensure_ascii=False)};\n", encoding="utf-8")
+    script = f"const TEXTS = {json.dumps(texts, ensure_ascii=False)};\n"
+    (site / "_static/texts.js").write_text(script, encoding="utf-8")
+
+
+class English(SearchEnglish):
+    """Finds the stem of each word once, not again on each page: a fifth of the time of a build."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        super().__init__(options)
+        self.stem = cache(super().stem)  # type: ignore[method-assign]
 
 
 def setup(app: Sphinx) -> None:
+    app.add_search_language(English)
     app.connect("source-read", complete)
     app.connect("build-finished", finish)

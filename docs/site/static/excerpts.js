@@ -1,40 +1,44 @@
-// Show with each result of a search where its words stand. Sphinx fetches the pages for that, which browsers refuse for
-// files; here the texts of all sections come as a script (texts.js).
+// Rank the results of a search, and show where their words stand. Sphinx fetches the pages for excerpts, which browsers
+// refuse for files; here the texts of all sections come as a script (texts.js).
 "use strict";
 
 (() => {
-  const AROUND = 110; // characters before and after the first word
+  const AROUND = 110; // characters before and after the words
+  const NEAR = "[^\\p{Letter}\\p{Number}]{1,4}(?:\\p{Letter}{1,4}[^\\p{Letter}\\p{Number}]{1,4})?"; // at most a short word between two
   const query = new URLSearchParams(window.location.search).get("q") || "";
   const stemmer = new Stemmer();
   const words = splitQuery(query.toLowerCase().trim());
-  const wanted = words.map((word) => [word, stemmer.stemWord(word)]);
+  const variants = words.map((word) => [...new Set([word, stemmer.stemWord(word)])].map(_escapeRegExp));
+  const pattern = (choices) => `(?:${choices.join("|")})\\p{Letter}*`;
+  const each = variants.map((choices) => new RegExp(pattern(choices), "giu"));
+  const together = words.length ? new RegExp(variants.map(pattern).join(NEAR), "giu") : null;
 
-  const at = (text, [word, stem]) => {
-    const exact = text.indexOf(word);
-    return exact >= 0 ? exact : text.indexOf(stem);
+  const times = (text, expression) => (text.match(expression) || []).length;
+  const value = ([, title, text]) => {
+    const all = `${title} ${text}`;
+    const found = each.filter((word) => times(all, word)).length / (each.length || 1);
+    return 10 * found + Math.min(times(all, together), 5) + 2 * times(title, together);
   };
+  const best = (sections) => sections.reduce((most, section) => (value(section) > value(most) ? section : most));
 
-  const count = ([, title, text]) => {
-    const all = `${title} ${text}`.toLowerCase();
-    return wanted.filter((word) => at(all, word) >= 0).length;
+  // What changed from version to version is looked for last.
+  Scorer.score = ([page, , anchor, , score]) => {
+    const sections = words.length && !anchor && TEXTS[page];
+    return score + (sections ? value(best(sections)) : 0) - (page === "CHANGELOG" ? 20 : 0);
   };
-
-  const best = (sections) => sections.reduce((most, section) => (count(section) > count(most) ? section : most));
 
   const excerpt = (text) => {
-    const lower = text.toLowerCase();
-    const places = wanted.map((word) => at(lower, word)).filter((place) => place >= 0);
-    const start = Math.max(0, Math.min(...places, text.length) - AROUND);
-    const from = places.length && start ? text.indexOf(" ", start) + 1 : 0;
-    const shown = text.slice(from, from + 2 * AROUND);
-    return `${from ? "… " : ""}${shown}${from + 2 * AROUND < text.length ? " …" : ""}`;
+    const first = [together, ...each].map((expression) => text.search(expression)).find((at) => at >= 0) || 0;
+    const from = first > AROUND ? text.indexOf(" ", first - AROUND) + 1 : 0;
+    const end = text.lastIndexOf(" ", from + 2 * AROUND);
+    const isCut = end > from && from + 2 * AROUND < text.length;
+    return `${from ? "… " : ""}${isCut ? text.slice(from, end) : text.slice(from)}${isCut ? " …" : ""}`;
   };
 
   const marked = (text) => {
     const paragraph = document.createElement("p");
     paragraph.className = "context";
-    const stems = wanted.flat().map(_escapeRegExp).sort((a, b) => b.length - a.length);
-    text.split(new RegExp(`((?:${stems.join("|")})\\p{Letter}*)`, "giu")).forEach((part, index) => {
+    text.split(new RegExp(`(${variants.map(pattern).join("|")})`, "giu")).forEach((part, index) => {
       const node = index % 2 ? document.createElement("mark") : document.createTextNode("");
       node.textContent = part;
       paragraph.append(node);

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import resolve
 
-from config.help.documents import ROOT, Document, document, index, link_target, names, picture
+from config.help.documents import Document, document, index, link_target, names, picture
 from config.help.folding import LONG, folded
 from config.help.searching import search
 
@@ -43,14 +43,6 @@ def assert_links_lead_somewhere(shown: Document) -> None:
             target = document(match.kwargs["name"])
             assert target is not None, address
             assert not parts.fragment or unquote(parts.fragment) in target.anchors, address
-
-
-def test_links_of_the_files_themselves_lead_to_files() -> None:
-    for path in ROOT.rglob("*.md"):
-        text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for address in re.findall(r"\]\(([^)\s]+)\)", text):
-            parts = urlsplit(address)
-            assert parts.scheme or not parts.path or (path.parent / parts.path).exists(), (path, address)
 
 
 def test_only_what_lies_in_the_documents_is_served(client: Client) -> None:
