@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -70,6 +71,7 @@ pygments_style = "default"
 pygments_dark_style = "native"
 
 PICTURE = re.compile(r' (?:href|src)="([^":]+\.(?:webp|png|svg))"')
+SHOWN = re.compile(r'<p>(<img [^>]*?src="([^"]+)"[^>]*>)</p>')
 # Titles in the contents, if the beginning of a page's own says too little.
 SHORT = {"README": "Five minutes with Assay", "docs/methods": "Methods", "docs/api": "The API"}
 ENTRANCE = f"""<!doctype html>
@@ -136,7 +138,7 @@ TREES = trees()
 def text_of(node: nodes.Node) -> str:
     """Return the text that a reader sees; words of neighbouring cells and lines stay apart."""
     if isinstance(node, nodes.raw):
-        return ""
+        return " "
     if isinstance(node, nodes.Text | nodes.TextElement):
         return node.astext() if not any(node.findall(nodes.raw)) else "".join(map(text_of, node.children))
     return " ".join(map(text_of, node.children))
@@ -169,6 +171,14 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     (site / "_static/texts.js").write_text(script, encoding="utf-8")
 
 
+def link_pictures(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """Let each picture lead to itself in full size: on a phone a page of the product is small."""
+    if document is not None:
+        context["body"] = SHOWN.sub(r'<p><a class="picture" href="\2">\1</a></p>', context["body"])
+
+
 class English(SearchEnglish):
     """Finds the stem of each word once, not again on each page: a fifth of the time of a build."""
 
@@ -180,4 +190,5 @@ class English(SearchEnglish):
 def setup(app: Sphinx) -> None:
     app.add_search_language(English)
     app.connect("source-read", complete)
+    app.connect("html-page-context", link_pictures)
     app.connect("build-finished", finish)

@@ -37,19 +37,21 @@ def parts(message: str) -> list[str]:
     return [part.strip() for part in message.split("…") if part.strip(" .,:;")]
 
 
-def everything_said(messages: list[str]) -> str:
-    """Return the texts of all files of Python that may hold a message, and of all templates, apart by a NUL."""
-    beginnings = [" ".join(part.split()[:2]) for message in messages for part in parts(message)]
+def everything_said(messages: list[str]) -> list[str]:
+    """Return the texts of all files of Python that may hold a message, of all templates, and of the Makefile."""
+    beginnings = [" ".join(max(parts(message), key=len).split()[:3]) for message in messages]
     may_hold = re.compile("|".join(map(re.escape, beginnings)))
     files = (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
     said = [text for path in files if may_hold.search(path.read_text(encoding="utf-8")) for text in texts_of(path)]
-    said += [path.read_text(encoding="utf-8") for path in (ROOT / "templates").rglob("*.html")]
-    return "\0".join([*said, (ROOT / "Makefile").read_text(encoding="utf-8")])
+    others = [*(ROOT / "templates").rglob("*.html"), ROOT / "Makefile"]
+    return [*said, *(path.read_text(encoding="utf-8") for path in others)]
 
 
-def is_said(message: str, said: str) -> bool:
+def is_said(message: str, said: list[str]) -> bool:
     """Return whether one text holds all parts of the message between its dots, in their order."""
-    return re.search(r"[^\0]*?".join(map(re.escape, parts(message))), said) is not None
+    first, *rest = parts(message)
+    in_order = re.compile(r".*?".join(map(re.escape, [first, *rest])), re.DOTALL)
+    return any(first in text and in_order.search(text) for text in said)
 
 
 def test_every_quoted_message_is_said() -> None:
@@ -60,7 +62,7 @@ def test_every_quoted_message_is_said() -> None:
 
 
 def test_a_message_that_is_not_said_is_found() -> None:
-    said = "\0".join(["Found …; accepted: a name.", "Another text"])
+    said = ["Found …; accepted: a name.", "Another text"]
     assert is_said("Found …; accepted: a name.", said)
     assert not is_said("Found …; accepted: a number.", said)
     assert not is_said("a name … Another", said), "parts of two texts are no message"
