@@ -57,7 +57,7 @@ def problems() -> Iterator[str]:
         for address in (first or second for first, second in IN_STYLE.findall(path.read_text(encoding="utf-8"))):
             if not address.startswith(("data:", "#")) and not (path.parent / urlsplit(address).path).is_file():
                 yield f"{path.relative_to(SITE)} loads {address}"
-    yield from missing_from_the_search()
+    yield from missing_from_the_search(pages)
 
 
 def broken_addresses(page: Page, pages: dict[Path, Page]) -> Iterator[str]:
@@ -77,15 +77,17 @@ def broken_addresses(page: Page, pages: dict[Path, Page]) -> Iterator[str]:
             yield f"{where} names {address}, a heading that is not there"
 
 
-def missing_from_the_search() -> Iterator[str]:
-    """Compare the titles that the search knows with those of the pages."""
+def missing_from_the_search(pages: dict[Path, Page]) -> Iterator[str]:
+    """Compare the titles that the search knows, and where its results lead, with the pages."""
     index = (SITE / "searchindex.js").read_text(encoding="utf-8").removeprefix("Search.setIndex(").removesuffix(")")
     known = json.loads(index)["alltitles"]
     texts = (SITE / "_static/texts.js").read_text(encoding="utf-8").removeprefix("const TEXTS = ").rstrip(";\n")
     for page, sections in json.loads(texts).items():
-        for _, title, _ in sections:
+        for anchor, title, _ in sections:
             if title not in known:
                 yield f"{page}: the search does not know “{title}”"
+            if anchor not in pages[SITE / f"{page}.html"].anchors:
+                yield f"{page}: the search leads to #{anchor}, a heading that is not there"
 
 
 def main() -> int:

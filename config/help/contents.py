@@ -8,7 +8,13 @@ Read by the pages of help and, without Django, by the site that `make docs` buil
 # What lies outside ``docs/`` is in the site alone.
 CONTENTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start here", ("index", "../README", "tour")),
-    ("Guides", tuple(f"guides/{name}" for name in ("manager", "rater", "analyst", "administrator", "api"))),
+    (
+        "Guides",
+        (
+            *("guides/manager", "guides/rater", "guides/analyst", "guides/administrator", "guides/api"),
+            "guides/troubleshooting",
+        ),
+    ),
     (
         "Rate",
         (
@@ -25,7 +31,7 @@ CONTENTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     ("Studies", ("parameter-studies", "reports", "notebook")),
-    ("Run it", ("deployment", "../docker/README", "guides/troubleshooting", "notifications", "../SECURITY")),
+    ("Run it", ("deployment", "../docker/README", "notifications", "../SECURITY")),
     (
         "Reference",
         (

@@ -32,7 +32,6 @@ include_patterns = ["docs/**", *(f"{name[3:]}.md" for _, names in CONTENTS for n
 exclude_patterns = [".*", "var", "staticfiles", "test-results"]
 
 myst_heading_anchors = 6
-myst_links_external_new_tab = False
 highlight_language = "text"  # of blocks that name none
 
 html_theme = "furo"
@@ -43,7 +42,7 @@ templates_path = ["templates"]
 html_show_sphinx = False
 html_copy_source = False
 html_use_index = False
-html_show_search_summary = False  # it reads pages by fetch, which browsers refuse without a server: static/search.js
+html_show_search_summary = False  # it reads pages by fetch, which browsers refuse for files: static/excerpts.js
 html_favicon = html_logo = "../../static/img/favicon.svg"
 html_theme_options = {
     "top_of_page_buttons": [],
