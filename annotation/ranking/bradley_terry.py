@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
+import scipy
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -313,7 +313,9 @@ def _why_infinite(design: FloatArray, counts: FloatArray, *, order_effect: bool)
     )
     if np.linalg.matrix_rank(gains) < design.shape[2]:
         return "the effect of the first place cannot be told from strengths: pairs were shown in one order only"
-    found = linprog(-gains.sum(axis=0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=(-1, 1), method="highs")
+    found = scipy.optimize.linprog(
+        -gains.sum(axis=0), A_ub=-gains, b_ub=np.zeros(len(gains)), bounds=(-1, 1), method="highs"
+    )
     if found.fun is not None and found.fun >= -1e-9:
         return ""
     also = ", or what was first on screen always won" if order_effect else ""

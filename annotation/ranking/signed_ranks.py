@@ -2,7 +2,7 @@
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata, wilcoxon
+import scipy
 
 MOST_COUNTED = 13  # differences, zeros included: with more, tied ranks are tested as if the sum were normal
 
@@ -24,8 +24,8 @@ def signed_rank_p(differences: npt.ArrayLike) -> float:
         return 1.0
     sizes = np.abs(changed)
     if values.size > MOST_COUNTED or np.unique(sizes).size == values.size:
-        return float(wilcoxon(values).pvalue)
-    doubled = np.rint(2 * rankdata(sizes)).astype(np.int64)  # tied ranks are halves
+        return float(scipy.stats.wilcoxon(values).pvalue)
+    doubled = np.rint(2 * scipy.stats.rankdata(sizes)).astype(np.int64)  # tied ranks are halves
     ways = np.ones(1)  # of each sum of the positive ranks
     for rank in doubled.tolist():
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))

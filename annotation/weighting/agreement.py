@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import f as f_distribution
+from scipy.special import fdtri
 
 from annotation.weighting.intervals import check_confidence, student_quantile
 from annotation.weighting.table import FloatArray, IntArray, Ratings, RatingTable, as_table, ratio, value_counts
@@ -232,8 +232,8 @@ def icc(ratings: Ratings, *, confidence: float = 0.95) -> IccResult:
     k0 = (total - float((n.astype(np.float64) ** 2).sum()) / total) / df_between
     ratio = between / within if within > 0 else np.inf
     tail = (1 - confidence) / 2
-    ratio_low = ratio / float(f_distribution.isf(tail, df_between, df_within))
-    ratio_high = ratio * float(f_distribution.isf(tail, df_within, df_between))
+    ratio_low = ratio / float(fdtri(df_between, df_within, 1 - tail))
+    ratio_high = ratio * float(fdtri(df_within, df_between, 1 - tail))
     return IccResult(
         df_between,
         df_within,

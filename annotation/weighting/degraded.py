@@ -5,8 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy.special import ndtr
-from scipy.stats import mannwhitneyu
 
 from annotation.weighting.checks import CheckLog
 from annotation.weighting.groups import (
@@ -214,4 +214,4 @@ def _exact_pvalue(u: float, m: int, n: int) -> float:
     if rest:
         rank[m - whole - 1] += rest
     others = np.setdiff1d(np.arange(m + n, dtype=np.float64), rank)
-    return float(mannwhitneyu(rank, others, alternative="less", method="exact").pvalue)
+    return float(scipy.stats.mannwhitneyu(rank, others, alternative="less", method="exact").pvalue)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from scipy.special import ndtri, stdtrit
-from scipy.stats import binom
 
 from annotation.weighting.table import FloatArray, ratio
 
@@ -173,7 +173,7 @@ def median_interval(
     check_confidence(confidence)
     start, size = np.asarray(first, np.int64), np.asarray(n, np.int64)
     # The l-th smallest lies above the median with probability P(X <= l - 1), X binomial(n, 1/2): at most half the rest.
-    rank = np.where(size > 0, binom.ppf((1 - confidence) / 2, np.maximum(size, 1), 0.5), 0).astype(np.int64)
+    rank = np.where(size > 0, scipy.stats.binom.ppf((1 - confidence) / 2, np.maximum(size, 1), 0.5), 0).astype(np.int64)
     low, high = np.full((2, *size.shape), np.nan)
     defined = rank > 0
     low[defined] = ordered[(start + rank - 1)[defined]]

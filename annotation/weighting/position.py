@@ -5,7 +5,8 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest, chi2, ttest_1samp, wilcoxon
+import scipy
+from scipy.special import chdtrc
 
 from annotation.weighting.groups import aligned, centred, codes_of, crossed, mean_and_spread
 from annotation.weighting.intervals import check_confidence, mean_interval
@@ -140,10 +141,10 @@ def pair_position_bias(first: npt.ArrayLike, second: npt.ArrayLike, *, confidenc
     ends = mean_interval(difference, spread, n, confidence=confidence)
     if n < 2:
         return PairBias(difference, n, *counts, "fewer than two pairs were rated")
-    rank_pvalue = float(wilcoxon(apart[apart != 0]).pvalue) if counts[2] < n else np.nan
+    rank_pvalue = float(scipy.stats.wilcoxon(apart[apart != 0]).pvalue) if counts[2] < n else np.nan
     if np.ptp(apart) == 0:
         return PairBias(difference, n, *counts, "every pair differs by the same", rank_pvalue=rank_pvalue)
-    pvalue = float(ttest_1samp(apart, 0.0).pvalue)
+    pvalue = float(scipy.stats.ttest_1samp(apart, 0.0).pvalue)
     return PairBias(difference, n, *counts, "", float(ends.low), float(ends.high), pvalue, rank_pvalue)
 
 
@@ -186,7 +187,7 @@ def preference_position_bias(
     n = first_chosen + second_chosen
     if n == 0:
         return PreferenceBias(0, ties, "no rater chose a side")
-    test = binomtest(first_chosen, n)
+    test = scipy.stats.binomtest(first_chosen, n)
     low, high = test.proportion_ci(confidence_level=confidence, method="wilson")
     return PreferenceBias(n, ties, "", first_chosen / n, float(low), float(high), float(test.pvalue))
 
@@ -268,7 +269,7 @@ def list_position_bias(
     if df > 0 and permute:
         pvalue = table.permuted_pvalue(statistic, n_permutations, rng or np.random.default_rng(0))
     elif df > 0:
-        pvalue = float(chi2.sf(statistic, df))
+        pvalue = float(chdtrc(df, statistic))
     source: Literal["permutation", "asymptotic"] = "permutation" if permute else "asymptotic"
     reason = "" if df > 0 else "no list holds two different ratings"
     test = (statistic, df, pvalue, source, len(table.deviation), reason)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+import scipy
 
 from annotation.weighting.agreement import icc
 from annotation.weighting.groups import BoolArray
@@ -250,6 +250,6 @@ def _rank_correlation(x: FloatArray, y: FloatArray) -> tuple[float, str]:
         return np.nan, "fewer than three references have both weights"
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return np.nan, "all weights are equal"
-    a, b = rankdata(x), rankdata(y)
+    a, b = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
     a, b = a - a.mean(), b - b.mean()
     return float(a @ b / np.sqrt((a @ a) * (b @ b))), ""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy import special
-from scipy.stats import rankdata, studentized_range
 
 from correlations.stats.intervals import LEVELS, NOWHERE, Interval
 from correlations.stats.ranks import Floats, Ints
@@ -228,13 +228,13 @@ def average_ranks(coefficients: ArrayLike) -> AverageRanks:
         row, column = np.argwhere(np.isnan(values))[0].tolist()
         raise ValueError(f"coefficients[{row}, {column}] is undefined: only metrics with all coefficients have ranks")
     n_datasets, n_metrics = values.shape
-    ranks = rankdata(-values, axis=1)
+    ranks = scipy.stats.rankdata(-values, axis=1)
     leads = (values == values.max(axis=1, keepdims=True)).sum(axis=0)
     means = ranks.mean(axis=0)
     reason = FEW_DATASETS if n_datasets < 2 else FEW_METRICS if n_metrics < 2 else None
     if reason:
         return AverageRanks(ranks, means, leads, math.nan, math.nan, reason)
-    quantile = float(studentized_range.ppf(1 - LEVEL, n_metrics, np.inf)) / math.sqrt(2)
+    quantile = float(scipy.stats.studentized_range.ppf(1 - LEVEL, n_metrics, np.inf)) / math.sqrt(2)
     critical = quantile * math.sqrt(n_metrics * (n_metrics + 1) / (6 * n_datasets))
     return AverageRanks(ranks, means, leads, _friedman(ranks), critical)
 

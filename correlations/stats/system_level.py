@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy.special import stdtrit
 
 from correlations.stats.coefficients.registry import COEFFICIENTS
 from correlations.stats.ranks import Floats
@@ -131,7 +131,7 @@ def least_significant_r(n: int, *, alpha: float = 0.05) -> float:
     """
     if n < 3:
         raise ValueError(f"n is {n}: at least 3 systems are needed")
-    t = float(stats.t.ppf(1 - alpha / 2, n - 2))
+    t = float(stdtrit(n - 2, 1 - alpha / 2))
     return t / math.sqrt(t * t + n - 2)
 
 

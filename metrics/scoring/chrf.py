@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sacrebleu.metrics.chrf import CHRF
 
 from metrics.scoring.aggregates import ChrfAggregate
 from metrics.scoring.arrays import Bools, Floats, Ids
@@ -30,8 +29,8 @@ from metrics.scoring.parameters import flag, real, whole
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
-# sacrebleu's counts have no public name.
-_COUNTS = CHRF._get_match_statistics  # noqa: SLF001
+if TYPE_CHECKING:
+    from sacrebleu.metrics.chrf import CHRF
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,22 +74,25 @@ class ChrfPreparation(Preparation):
     def __call__(self, segments: Segments, models: ModelStore) -> ChrfCounts:
         pairs = segments.pairs
         counts = np.zeros((len(pairs), self.char_order + self.word_order, 3), dtype=np.int32)
+        from sacrebleu.metrics.chrf import CHRF
+
+        count = CHRF._get_match_statistics  # noqa: SLF001 - it has no public name
+        scorer = CHRF(self.char_order, self.word_order, whitespace=self.whitespace)
         has_text = np.zeros(segments.row_segment.size, dtype=bool)
         by_row = np.searchsorted(pairs.row, np.arange(has_text.size + 1)).tolist()
         references: list[list[Counter[str]]] = []
         counted_segment = -1
         for row, segment in enumerate(segments.row_segment.tolist()):
             if segment != counted_segment:
-                references = [self._n_grams(text) for text in segments.references[segment]]
+                references = [self._n_grams(scorer, text) for text in segments.references[segment]]
                 counted_segment = segment
-            hypothesis = self._n_grams(segments.row_texts[row])
+            hypothesis = self._n_grams(scorer, segments.row_texts[row])
             has_text[row] = any(hypothesis)
             for pair, reference in enumerate(references, start=by_row[row]):
-                counts[pair] = list(map(_COUNTS, hypothesis, reference))
+                counts[pair] = list(map(count, hypothesis, reference))
         return ChrfCounts(segments, counts[:, : self.char_order], counts[:, self.char_order :], has_text)
 
-    def _n_grams(self, text: Text) -> list[Counter[str]]:
-        scorer = CHRF(self.char_order, self.word_order, whitespace=self.whitespace)
+    def _n_grams(self, scorer: CHRF, text: Text) -> list[Counter[str]]:
         plain = as_string(text).lower() if self.lowercase else as_string(text)
         return list(scorer._extract_reference_info([plain])["ref_ngrams"][0])  # noqa: SLF001
 

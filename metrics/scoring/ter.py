@@ -18,8 +18,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sacrebleu.metrics.lib_ter import translation_edit_rate
-from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from metrics.scoring.aggregates import TerAggregate
 from metrics.scoring.arrays import Floats
@@ -63,6 +61,8 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         return 0
     if len(hypothesis) * len(reference) > LONGEST_SEARCH:
         return word_edit_distance(hypothesis, reference)
+    from sacrebleu.metrics.lib_ter import translation_edit_rate
+
     return int(translation_edit_rate(list(hypothesis), list(reference))[0])
 
 
@@ -114,6 +114,8 @@ class TerPreparation(Preparation):
     case_sensitive: bool
 
     def __call__(self, segments: Segments, models: ModelStore) -> TerEdits:
+        from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
         tokenizer = TercomTokenizer(self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
 
         def tokenized(text: Text) -> str:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from importlib import import_module
 from itertools import chain
 from typing import Any, TypeAlias
-
-from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
-from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
-from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 Text: TypeAlias = str | Sequence[str]
 Tokens: TypeAlias = Sequence[str]
 
-_SACREBLEU_TOKENIZERS: dict[str, Callable[[], Callable[[str], str]]] = {
-    "13a": Tokenizer13a,
-    "char": TokenizerChar,
-    "intl": TokenizerV14International,
-    "zh": TokenizerZh,
+_SACREBLEU_TOKENIZERS = {  # modules and classes below sacrebleu.tokenizers
+    "13a": ("tokenizer_13a", "Tokenizer13a"),
+    "char": ("tokenizer_char", "TokenizerChar"),
+    "intl": ("tokenizer_intl", "TokenizerV14International"),
+    "zh": ("tokenizer_zh", "TokenizerZh"),
 }
 
 TOKENIZERS = ("none", "whitespace", *_SACREBLEU_TOKENIZERS)
@@ -27,7 +23,9 @@ TOKENIZERS = ("none", "whitespace", *_SACREBLEU_TOKENIZERS)
 
 @cache
 def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
-    return _SACREBLEU_TOKENIZERS[name]()
+    module, kind = _SACREBLEU_TOKENIZERS[name]
+    tokenizer: Callable[[str], str] = getattr(import_module(f"sacrebleu.tokenizers.{module}"), kind)()
+    return tokenizer
 
 
 def check_choice(parameter: str, value: object, accepted: Iterable[str]) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from django.db.models import Exists, OuterRef
-from scipy.stats import rankdata
 
 from annotation.core.errors import AnnotationError
 from annotation.core.exports import Column
@@ -268,5 +268,5 @@ def _outputs(run: ScoreRun) -> dict[int, _Output]:
 
 def _ranks(values: Floats) -> Floats:
     """Return ranks from 0 to 1; equal values have the same."""
-    ranks: Floats = (rankdata(values) - 1) / max(values.size - 1, 1)
+    ranks: Floats = (scipy.stats.rankdata(values) - 1) / max(values.size - 1, 1)
     return ranks

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from annotation.core import sql
 from annotation.dry_runs.services.extent import Extent, checks_per_unit
@@ -241,7 +241,7 @@ def _recovery(ratings: RatingTable, truth: np.ndarray) -> float | None:
     means = total[some] / n[some]
     if np.ptp(means) == 0 or np.ptp(truth[some]) == 0:
         return None
-    return float(stats.spearmanr(means, truth[some]).statistic)
+    return float(scipy.stats.spearmanr(means, truth[some]).statistic)
 
 
 def _test_result(played: PlayedRun) -> dict[str, int]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from scipy import stats
+import scipy
 
 from annotation.dry_runs.simulation.arrivals import DurationForecast
 
@@ -163,7 +163,7 @@ def detection_forecast(
 def _share(hits: int, n: int) -> tuple[float, float, float]:
     if n == 0:
         return math.nan, math.nan, math.nan
-    interval = stats.binomtest(hits, n).proportion_ci(confidence_level=0.95, method="wilson")
+    interval = scipy.stats.binomtest(hits, n).proportion_ci(confidence_level=0.95, method="wilson")
     return hits / n, float(interval.low), float(interval.high)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
+import scipy
 
 from annotation.weighting.exclusion.measured import (
     AgreementBelow,
@@ -211,7 +211,7 @@ def largest_share(bits: float, points: int) -> float:
     """
     if bits >= math.log2(points):
         return 1 / points
-    return float(brentq(lambda share: _entropy(share, points) - bits, 1 / points, 1 - 1e-12))
+    return float(scipy.optimize.brentq(lambda share: _entropy(share, points) - bits, 1 / points, 1 - 1e-12))
 
 
 def _entropy(share: float, points: int) -> float:

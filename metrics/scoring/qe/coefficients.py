@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from metrics.scoring.arrays import Floats
 
@@ -22,7 +22,7 @@ def spearman(first: Floats, second: Floats) -> float:
     """Return Spearman's coefficient, ties with mean ranks; NaN where `pearson` is."""
     if first.size < 2:
         return math.nan
-    return pearson(rankdata(first), rankdata(second))
+    return pearson(scipy.stats.rankdata(first), scipy.stats.rankdata(second))
 
 
 def errors(predicted: Floats, rated: Floats) -> tuple[float, float]:
