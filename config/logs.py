@@ -15,6 +15,7 @@ SECRETS = (
     re.compile(r"(/join/[^/\s\"']{4})[^/\s\"']+"),  # invitations
     re.compile(r"(/accounts/reset/)(?!done)[^/\s\"']+/[^/\s\"']+"),
     re.compile(r"(assay_[\w-]{4})[\w-]{20,}"),  # tokens of the API
+    re.compile(r"((?:PROLIFIC_PID|SESSION_ID|workerId|assignmentId)=)[^&\s\"']+"),  # who comes by such a link
 )
 
 
@@ -73,6 +74,7 @@ def configure(options: dict[str, Any]) -> None:
                 "celery.app.trace": {"level": "WARNING"},
                 "celery.worker.strategy": {"level": "WARNING"},
                 "pgmq": {"level": "WARNING"},
+                "httpx": {"level": "WARNING"},  # it logs whole addresses, with providers' ids of submissions
             },
         }
     )
