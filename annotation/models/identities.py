@@ -26,7 +26,7 @@ class IdentityUnreadable(AnnotationError):
     """No key of this installation opens what a provider calls a rater."""
 
     def __init__(self) -> None:
-        super().__init__(f"An id at the provider {UNREADABLE}. Ask who runs this installation to add the former key.")
+        super().__init__(f"A rater's id elsewhere {UNREADABLE}. Ask who runs this installation to add the former key.")
 
 
 def seal(**values: str) -> str:

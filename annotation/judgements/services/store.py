@@ -45,7 +45,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
-from annotation.models.identities import texts_by_digest
+from annotation.models.identities import IdentityUnreadable, of_unknown_key, texts_by_digest
 
 MOST_POINTS = 20
 
@@ -284,6 +284,8 @@ def _scale(content: RatingContent, index: int) -> dict[str, Any]:
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
     """Return a rater for each id in the file: the same as in earlier imports of this project."""
     identities = RaterIdentity.objects.filter(project=project, provider=RaterIdentity.IMPORT)
+    if identities.filter(of_unknown_key()).exists():  # the same raters would become others
+        raise IdentityUnreadable
     named = dict.fromkeys(judgement.rater for judgement in judgements)
     name_of = texts_by_digest(named)
     known = identities.filter(digest__in=list(name_of)).order_by("-pk").values_list("digest", "rater_id")

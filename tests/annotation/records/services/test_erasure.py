@@ -141,7 +141,9 @@ def test_nothing_that_names_the_rater_is_left(campaign: Campaign, jane: Rater, m
     for name in ("Jane", PROLIFIC_ID, SESSION):
         assert name not in everything
     assert "Bob" in everything
-    assert "somebody else's" in everything
+    payloads = [event.payload for event in ProviderEvent.objects.order_by("pk")]
+    assert payloads == [{"id": "[erased]", "p": ["[erased]"]}, {"id": "somebody else's"}]
+    assert Submission.objects.get().external_id == f"erased-{Submission.objects.get().pk}"
     assert (outcome.identities, outcome.submissions, outcome.messages, outcome.drafts, outcome.rules) == (1, 1, 1, 1, 1)
 
 
