@@ -141,8 +141,8 @@ def turn_of_ids(recruitment: Recruitment, *ids: str) -> None:
     """
     scope = f"{recruitment.campaign.project_id}:{recruitment.provider}:"
     digests = sorted(digest for each in ids for digest in digests_of(each))
-    for digest in digests:
-        sql.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [scope + digest])
+    locks = [scope + digest for digest in digests]
+    sql.rows("SELECT pg_advisory_xact_lock(hashtextextended(each, 0)) FROM unnest(%s::text[]) each", [locks])
 
 
 def identity_renew(row: RaterIdentity | Submission) -> None:
@@ -249,9 +249,13 @@ def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Sub
 def submission_of(recruitment: Recruitment, external_id: str, values: Mapping[str, Any]) -> tuple[Submission, bool]:
     """Return the submission with this id, locked, and whether it was created, with these values."""
     submissions = recruitment.submissions.select_for_update().order_by("pk")
-    submission = submissions.filter(digest__in=digests_of(external_id)).first()
-    if submission is None and has_unreadable(recruitment):  # it may be one of them
-        raise IdentityUnreadable
+    known = submissions.filter(digest__in=digests_of(external_id))
+    submission = known.first()
+    if submission is None:
+        if has_unreadable(recruitment):  # it may be one of them
+            raise IdentityUnreadable
+        turn_of_ids(recruitment, external_id)
+        submission = known.first()
     if submission is None:
         new = {**values, "external_id": external_id}
         return recruitment.submissions.get_or_create(digest=digest_of(external_id), defaults=new)

@@ -27,7 +27,7 @@ from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.arrivals import has_unreadable, identities_of, submission_of, turn_of_ids
+from annotation.recruitment.services.arrivals import has_unreadable, identities_of, submission_of
 from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.forgetting import is_forgotten
@@ -87,7 +87,6 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     """Store the provider's state of a submission. If it was returned, release its slots by the return policy."""
     if is_forgotten(recruitment, reported.id):
         return False
-    turn_of_ids(recruitment, reported.id)
     new = {"rater": _known_rater(recruitment, reported), "started_at": reported.started_at}
     submission, created = submission_of(recruitment, reported.id, new)
     before = Status(submission.status)
