@@ -199,6 +199,7 @@ def test_what_was_erased_under_a_former_key_does_not_come_back(
 ) -> None:
     submission = prolific_comes(study, fake_prolific, PERSON)
     rater_erase(rater=Rater.objects.get())
+    study.refresh_from_db()
     former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
     settings.SECRET_KEY_FALLBACKS = [former]
     assert refreshing.recruitment_refresh(recruitment=study) == 0
@@ -246,9 +247,9 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens(
     lost = prolific_comes(study, fake_prolific)
     ProviderEvent.objects.create(account=study.account, event_id="e1", kind="x", payload={"id": PERSON}, error="Oh")
     token = secrets_of(study.account)
+    RaterIdentity.objects.filter(rater=lost.rater).delete()
     former, settings.SECRET_KEY = settings.SECRET_KEY, "a lost key" * 5
-    lost.rater.identity.external_id = "lost"  # type: ignore[union-attr]
-    lost.rater.identity.save()  # type: ignore[union-attr]
+    RaterIdentity.objects.create(rater=lost.rater, project=lost.rater.project, provider="prolific", external_id="lost")
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [former]
     # The same person, stored by a process that did not know of the former key.
     twin = Submission.objects.create(recruitment=study, external_id=submission.external_id)
