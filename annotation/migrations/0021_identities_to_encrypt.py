@@ -1,14 +1,16 @@
 """Columns for encrypted identities of raters, beside those in the clear; 0022 fills them."""
 
+from __future__ import annotations
+
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
 
-def text():
+def text() -> models.TextField[str, str]:
     return models.TextField(blank=True, db_default="", editable=False)
 
 
-def digest():
+def digest() -> models.CharField[str, str]:
     return models.CharField(max_length=73, blank=True, db_default="", editable=False)
 
 

@@ -11,7 +11,7 @@ BATCH = 500
 
 
 def encrypt(apps: Any, schema_editor: Any) -> None:
-    every = (
+    every: tuple[tuple[str, dict[str, str], Callable[[Any], None], list[str]], ...] = (
         ("RaterIdentity", {"sealed": "", "local_id": ""}, identity, ["local_id", "sealed", "digest", "session_digest"]),
         ("Submission", {"digest": ""}, submission, ["sealed", "digest"]),
         ("ProviderEvent", {"sealed_payload": ""}, event, ["sealed_payload", "digests", "sealed_error"]),

@@ -297,14 +297,17 @@ def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]
         [Rater(project=project, pseudonym=pseudonym) for _, pseudonym in zip(new, free, strict=False)], batch_size=2000
     )
     RaterIdentity.objects.bulk_create(
-        [
-            RaterIdentity(rater=rater, project=project, provider=RaterIdentity.IMPORT, external_id=external_id)
-            for rater, external_id in zip(created, new, strict=True)
-        ],
+        [_identity(rater, external_id) for rater, external_id in zip(created, new, strict=True)],
         batch_size=2000,
     )
     raters |= {external_id: rater.pk for external_id, rater in zip(new, created, strict=True)}
     return {external_id: raters[external_id] for external_id in named}
+
+
+def _identity(rater: Rater, external_id: str) -> RaterIdentity:
+    identity = RaterIdentity(rater=rater, project=rater.project, provider=RaterIdentity.IMPORT)
+    identity.external_id = external_id
+    return identity
 
 
 def _aggregate_rater(project: Project, kind: str) -> int:

@@ -198,13 +198,9 @@ def _rater_of(recruitment: Recruitment, external_id: str, *, session: str) -> Ra
     try:
         with transaction.atomic():
             rater = rater_create(project=recruitment.campaign.project)
-            RaterIdentity.objects.create(
-                rater=rater,
-                project=rater.project,
-                provider=recruitment.provider,
-                external_id=external_id,
-                session=session,
-            )
+            identity = RaterIdentity(rater=rater, project=rater.project, provider=recruitment.provider)
+            identity.external_id, identity.session = external_id, session
+            identity.save()
             return rater
     except IntegrityError:  # another request was first
         return known[:1].get().rater

@@ -27,9 +27,9 @@ def event_receive(*, account: ProviderAccount, headers: Mapping[str, str], body:
         message = provider.webhook_event(headers=headers, body=body, secret=secret, now=timezone.now())
     try:
         with transaction.atomic():
-            event = ProviderEvent.objects.create(
-                account=account, event_id=message.id, kind=message.kind[:60], payload=dict(message.payload)
-            )
+            event = ProviderEvent(account=account, event_id=message.id, kind=message.kind[:60])
+            event.payload = dict(message.payload)
+            event.save()
             return event, True
     except IntegrityError:
         return ProviderEvent.objects.get(account=account, event_id=message.id), False

@@ -203,7 +203,8 @@ def test_what_was_erased_under_a_former_key_does_not_come_back(
     former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
     settings.SECRET_KEY_FALLBACKS = [former]
     assert refreshing.recruitment_refresh(recruitment=study) == 0
-    settings.SECRET_KEY_FALLBACKS = []  # its mark was renewed meanwhile
+    call_command("rotate_secret_key", stdout=io.StringIO())
+    settings.SECRET_KEY_FALLBACKS = []  # its mark was renewed when the study was read
     study.refresh_from_db()
     assert refreshing.recruitment_refresh(recruitment=study) == 0
     assert Submission.objects.get().external_id == f"erased-{submission.pk}"
