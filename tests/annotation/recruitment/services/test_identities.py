@@ -28,9 +28,9 @@ from annotation.models import (
 )
 from annotation.models.identities import UNREADABLE, IdentityUnreadable, is_current
 from annotation.records.services.erasure import rater_erase
-from annotation.recruitment.providers.base import RejectionReason
+from annotation.recruitment.providers.base import Completion, Outcome, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
-from annotation.recruitment.services import accounts, arrivals, bonuses, events, refreshing, reviewing
+from annotation.recruitment.services import accounts, arrivals, bonuses, endings, events, refreshing, reviewing
 from annotation.recruitment.services.accounts import secrets_of
 from annotation.recruitment.services.arrivals import ArrivalPostponed
 from tests.annotation.recruitment.providers.mturk.fake import FakeMechanicalTurk
@@ -238,6 +238,32 @@ def test_without_the_key_pages_say_why_and_nothing_is_stored_twice(
     assert Submission.objects.count() == 1
     settings.SECRET_KEY_FALLBACKS = [former]
     assert arrivals.arrival_admit(recruitment=study, arrival=arrival).submission == submission
+
+
+def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_waits(
+    hit: Recruitment,
+    study: Recruitment,
+    fake_mturk: FakeMechanicalTurk,
+    fake_prolific: FakeProlific,
+    settings: Settings,
+) -> None:
+    _, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
+    submission = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url)).submission
+    assert study.account is not None
+    message = ProviderEvent.objects.create(account=study.account, event_id="e", kind="submission.x", payload={"a": 1})
+    former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
+    accounts.account_update(
+        account=study.account, name="Lab", values=fake_prolific.values, endpoint=fake_prolific.base_url
+    )
+
+    assert endings.submission_end(submission=submission, outcome=Outcome.COMPLETED) == Completion()
+    assert events.event_handle(event_id=message.pk)
+
+    message.refresh_from_db()
+    assert UNREADABLE in message.error
+    settings.SECRET_KEY_FALLBACKS = [former]
+    completion = endings.submission_end(submission=submission, outcome=Outcome.COMPLETED)
+    assert completion.fields["assignmentId"] == submission.external_id
 
 
 def test_the_command_encrypts_all_again_and_counts_what_no_key_opens(
