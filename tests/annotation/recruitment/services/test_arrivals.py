@@ -151,18 +151,17 @@ def test_an_unpublished_study_admits_no_rater(campaign: Campaign, study: Recruit
 
 @pytest.mark.django_db(transaction=True)
 def test_processes_of_which_one_has_the_new_key_store_a_person_once(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+    study: Recruitment, fake_prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While all are restarted, one writes digests under the new key, another under the former; both know both."""
-    recruitment = make_recruitment(campaign, None)
+    addresses = [fake_prolific.participant_enters(study.external_id)[1] for _ in range(4)]
     keys, process = ("a former key" * 5, "a new key" * 5), threading.local()
     monkeypatch.setattr(identities, "_secrets", lambda: process.secrets)
 
     def arrive(number: int) -> tuple[int, int]:
         process.secrets = keys if number % 2 else keys[::-1]
-        arrival = Arrival(f"{PERSON}{number // 6}", "study", f"session{number // 6}")
         try:
-            admitted = arrivals.arrival_admit(recruitment=recruitment, arrival=arrival)
+            admitted = arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, addresses[number // 6]))
             return admitted.rater.pk, admitted.submission.pk
         finally:
             connections.close_all()
