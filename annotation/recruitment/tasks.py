@@ -17,9 +17,7 @@ def recruitment_refresh(recruitment_id: int) -> None:
     with turns.turn(turns.RECRUITMENTS, recruitment_id) as locked:
         recruitment = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
         if locked and recruitment is not None:
-            with suppress(
-                ProviderError, IdentityUnreadable
-            ):  # stored with the recruitment; the next refresh tries again
+            with suppress(ProviderError, IdentityUnreadable):  # stored; the next refresh tries again
                 refreshing.recruitment_refresh(recruitment=recruitment)
 
 

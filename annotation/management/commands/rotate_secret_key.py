@@ -30,11 +30,16 @@ class Command(AssayCommand):
             self.print_counts([(f"{label} erased", n) for label, n in unreadable_forget().items()])
         done = list(key_rotate())
         self.print_counts([(f"{each.label} encrypted again", each.rewritten) for each in done])
-        for each in done:
-            for row in each.doubled:
-                self.stdout.write(f"{row} has a twin under the present key, as one person came twice while it changed.")
+        doubled = [row for each in done for row in each.doubled]
+        for row in doubled:
+            self.stdout.write(f"{row} has a twin under the present key, as one person came twice while it changed.")
         if left := [f"{each.unreadable} {each.label}" for each in done if each.unreadable]:
             raise CommandError(
                 f"Found {', '.join(left)} that no key opens; accepted: SECRET_KEY and every former key among "
                 "SECRET_KEY_FALLBACKS."
+            )
+        if doubled:
+            raise CommandError(
+                f"Found {len(doubled)} rows with a twin; accepted: none, before the former key is removed. Keep the "
+                "key, or remove it and run this with --forget-unreadable: then the later row of each person is used."
             )

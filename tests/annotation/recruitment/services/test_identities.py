@@ -266,7 +266,7 @@ def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_wait
     assert completion.fields["assignmentId"] == submission.external_id
 
 
-def test_the_command_encrypts_all_again_and_counts_what_no_key_opens(
+def test_the_command_encrypts_all_again_and_counts_what_no_key_opens_or_is_there_twice(
     study: Recruitment, fake_prolific: FakeProlific, settings: Settings
 ) -> None:
     assert study.account is not None
@@ -286,15 +286,22 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens(
         call_command("rotate_secret_key", stdout=out)
 
     assert f"submission {submission.pk} has a twin under the present key" in out.getvalue()
+    settings.SECRET_KEY_FALLBACKS = [former, "a lost key" * 5]  # it was found again
+    with pytest.raises(CommandError, match="Found 1 rows with a twin"):
+        call_command("rotate_secret_key", stdout=out)
     settings.SECRET_KEY_FALLBACKS = []
-    for row in (RaterIdentity.objects.get(rater=submission.rater), ProviderEvent.objects.get(), twin):
+    for row in (*RaterIdentity.objects.all(), ProviderEvent.objects.get(), twin):
         assert not row.reseal()
     assert (ProviderEvent.objects.get().payload, ProviderEvent.objects.get().error) == ({"id": PERSON}, "Oh")
     study.account.refresh_from_db()
     assert secrets_of(study.account) == token
 
-    call_command("rotate_secret_key", "--forget-unreadable", stdout=io.StringIO())
+    settings.SECRET_KEY = "none of these keys is known any more" * 2
+    with pytest.raises(CommandError, match="Found 1 provider accounts that no key opens"):
+        call_command("rotate_secret_key", "--forget-unreadable", stdout=out)
 
-    assert Submission.objects.get(pk=submission.pk).is_erased
-    assert not RaterIdentity.objects.filter(rater=lost.rater).exists()
-    assert refreshing.recruitment_refresh(recruitment=study) >= 0
+    assert "2  identities erased" in out.getvalue()
+    assert [each.external_id for each in Submission.objects.order_by("pk")] == [
+        f"erased-{pk}" for pk in sorted(Submission.objects.values_list("pk", flat=True))
+    ]
+    assert (RaterIdentity.objects.count(), ProviderEvent.objects.get().payload) == (0, {})
