@@ -74,7 +74,7 @@ class BlindIndex:
 
 
 def _hmac(key: bytes, text: str) -> str:
-    return hmac.new(key, text.encode(), "sha256").hexdigest()
+    return hmac.new(key, text.encode(errors="surrogatepass"), "sha256").hexdigest()
 
 
 def _derived(secret: str, purpose: bytes) -> bytes:

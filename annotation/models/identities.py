@@ -1,7 +1,7 @@
 """What providers call a rater, and what is stored of it: encrypted, with a keyed digest by which rows are found.
 
-Keys are derived from ``SECRET_KEY``; those of ``SECRET_KEY_FALLBACKS`` open and find what they encrypted. A digest is
-the same wherever the text is, so a row is looked up under all keys, and its digest is rewritten when it was found.
+Keys are derived from ``SECRET_KEY``; those of ``SECRET_KEY_FALLBACKS`` open and find what they encrypted. Rows are
+looked up by their digests under all keys, and encrypted again when one was found under a former key.
 """
 
 import json
@@ -101,7 +101,7 @@ def _texts(data: Any) -> Iterable[str]:
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict | list):
-        for each in data.values() if isinstance(data, dict) else data:
+        for each in (*data, *data.values()) if isinstance(data, dict) else data:
             yield from _texts(each)
 
 

@@ -21,7 +21,7 @@ from annotation.models import (
     SecondFactor,
     Submission,
 )
-from annotation.models.identities import of_unknown_key, resealed
+from annotation.models.identities import IdentityUnreadable, of_unknown_key, resealed
 from annotation.recruitment.services import accounts
 
 BATCH = 500
@@ -56,11 +56,14 @@ def unreadable_forget() -> dict[str, int]:
     submissions = Submission.objects.filter(of_unknown_key()).update(sealed="", digest=erased)
     messages = 0
     for event in ProviderEvent.objects.exclude(sealed_payload="").iterator(BATCH):
-        try:
-            event.reseal()
-        except AnnotationError:
+        if _is_lost(event.sealed_payload) or _is_lost(event.sealed_error):
             values: dict[str, Any] = {"sealed_payload": "", "sealed_error": "", "digests": []}
             messages += ProviderEvent.objects.filter(pk=event.pk).update(**values)
+    for recruitment in Recruitment.objects.select_for_update().order_by("pk"):
+        for each in _messages_of(recruitment):
+            if _is_lost(each.get("sealed", "")):
+                each["sealed"] = ""
+        recruitment.save(update_fields=["options"])
     return {"identities": identities, "submissions": submissions, "messages of providers": messages}
 
 
@@ -91,13 +94,26 @@ def _rotate_row(row: Any, change: Callable[[Any], list[str]], rotated: Rotated) 
 
 def _messages_reseal(recruitment: Recruitment) -> list[str]:
     """Encrypt anew what the provider said of errors."""
-    troubles = [recruitment.options["trouble"]] if recruitment.options.get("trouble") else []
     changed: list[str] = []
-    for each in [*troubles, *recruitment.options.get("bonuses", [])]:
+    for each in _messages_of(recruitment):
         sealed = resealed(each.get("sealed", ""))
         if sealed != each.get("sealed", ""):
             each["sealed"], changed = sealed, ["options"]
     return changed
+
+
+def _messages_of(recruitment: Recruitment) -> list[dict[str, Any]]:
+    """Return what options hold of errors: of the last refresh, of payments of bonuses."""
+    troubles = [recruitment.options["trouble"]] if recruitment.options.get("trouble") else []
+    return [*troubles, *recruitment.options.get("bonuses", [])]
+
+
+def _is_lost(sealed: str) -> bool:
+    try:
+        resealed(sealed)
+    except IdentityUnreadable:
+        return True
+    return False
 
 
 def _reseal(vault: Vault, column: str, row: Any) -> list[str]:

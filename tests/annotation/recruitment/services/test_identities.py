@@ -296,6 +296,7 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens_or_is_there
     study.account.refresh_from_db()
     assert secrets_of(study.account) == token
 
+    refreshing.error_record(study, ProviderError(f"Nothing about {PERSON}"))
     settings.SECRET_KEY = "none of these keys is known any more" * 2
     with pytest.raises(CommandError, match="Found 1 provider accounts that no key opens"):
         call_command("rotate_secret_key", "--forget-unreadable", stdout=out)
@@ -305,3 +306,4 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens_or_is_there
         f"erased-{pk}" for pk in sorted(Submission.objects.values_list("pk", flat=True))
     ]
     assert (RaterIdentity.objects.count(), ProviderEvent.objects.get().payload) == (0, {})
+    assert (refreshing.trouble_of(Recruitment.objects.get()) or {})["message"] == ""
