@@ -40,6 +40,7 @@ from annotation.models import (
     System,
     User,
 )
+from annotation.models.identities import digests_of, shown
 
 
 class ReadOnly:
@@ -232,18 +233,27 @@ class RecruitmentAdmin(ReadOnlyAdmin):
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnlyAdmin):
-    list_display = ("external_id", "recruitment", "rater", "status", "outcome", "paid", "bonus")
+    list_display = ("shown_id", "recruitment", "rater", "status", "outcome", "paid", "bonus")
     list_select_related = ("recruitment", "rater")
     list_filter = ("status",)
-    readonly_fields = ("submit_to",)  # as above
-    search_fields = ("external_id",)
+    readonly_fields = ("shown_id", "submit_to")  # as above
+    search_fields = ("digest",)
+    search_help_text = "The whole id at the provider: it is encrypted."
+
+    def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[Any, bool]:
+        term = search_term.strip()
+        return (queryset.filter(digest__in=digests_of(term)) if term else queryset), False
 
 
 @admin.register(ProviderEvent)
 class ProviderEventAdmin(ReadOnlyAdmin):
     list_display = ("event_id", "account", "kind", "received_at", "handled_at", "error")
     list_select_related = ("account",)
+    readonly_fields = ("message", "error")
     search_fields = ("event_id",)
+
+    def message(self, event: ProviderEvent) -> str:
+        return shown(event.sealed_payload, "json")
 
 
 @admin.register(DatasetImport, RatingImport)

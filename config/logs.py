@@ -9,12 +9,17 @@ from typing import Any
 
 import structlog
 
+from annotation.recruitment.providers import PROVIDERS
+
+# By which raters arrive: who a person is at a provider.
+PARAMETERS = sorted({name for provider in PROVIDERS.values() for name in provider.parameters})
 # Who has such a link or token can use it: its beginning is enough to find a line by.
 SECRETS = (
     re.compile(r"(/r/(?:in/)?[0-9a-f]{8})-[0-9a-f-]{27}"),  # links of raters
     re.compile(r"(/join/[^/\s\"']{4})[^/\s\"']+"),  # invitations
     re.compile(r"(/accounts/reset/)(?!done)[^/\s\"']+/[^/\s\"']+"),
     re.compile(r"(assay_[\w-]{4})[\w-]{20,}"),  # tokens of the API
+    re.compile(rf"((?:{'|'.join(PARAMETERS)})=)[^&\s\"']+"),
 )
 
 
@@ -73,6 +78,7 @@ def configure(options: dict[str, Any]) -> None:
                 "celery.app.trace": {"level": "WARNING"},
                 "celery.worker.strategy": {"level": "WARNING"},
                 "pgmq": {"level": "WARNING"},
+                "httpx": {"level": "WARNING"},  # it logs whole addresses, with providers' ids of submissions
             },
         }
     )

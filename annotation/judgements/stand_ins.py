@@ -12,7 +12,7 @@ import numpy.typing as npt
 from annotation.models import RaterIdentity
 from annotation.weighting.result import WeightResult
 
-PROVIDER = "aggregate"
+PROVIDER = RaterIdentity.AGGREGATE
 REASON = "only medians or means were imported: their raters are not known"
 
 

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotation.models import identities
 from annotation.models.accounts import Project
 from annotation.models.campaigns import Campaign, Criterion, Presentation
 from annotation.models.datasets import Response, System
@@ -16,7 +17,7 @@ VALUE_OR_REASON = Q(value__gt=-1e9, value__lt=1e9, cannot_judge="") | (Q(value__
 
 
 class Rater(models.Model):
-    """A pseudonym. The provider's own id is kept apart, in ``RaterIdentity``, and can be erased."""
+    """A pseudonym. The provider's own id is kept apart, encrypted, in ``RaterIdentity``, and can be erased."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="raters")
     pseudonym = models.CharField(max_length=60)
@@ -35,27 +36,88 @@ class Rater(models.Model):
         return self.pseudonym
 
 
+GIVEN_HERE = ("account", "aggregate")  # identities that no one else knows: not encrypted
+
+
 class RaterIdentity(models.Model):
+    """Who a rater is elsewhere: what a provider or a file calls them, encrypted, or an account here."""
+
+    ACCOUNT, AGGREGATE = GIVEN_HERE
     IMPORT = "import"  # the provider of raters who come in a file
+    SEALED = ("sealed", "digest", "session_digest")  # what depends on the secret key
 
     rater = models.OneToOneField(Rater, on_delete=models.CASCADE, related_name="identity")
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="rater_identities")
     provider = models.CharField(max_length=20, help_text="Key of a provider; or account, import, aggregate.")
-    external_id = models.CharField(max_length=200)
-    session = models.CharField(
-        max_length=100, blank=True, help_text="The submission under which an unconfirmed id came; empty if confirmed."
+    local_id = models.CharField(
+        max_length=200, blank=True, help_text="The number of an account here, or what a stand-in stands for."
+    )
+    sealed = models.TextField(blank=True, editable=False, help_text="The id elsewhere and the session, encrypted.")
+    digest = models.CharField(max_length=identities.DIGEST, blank=True, editable=False)
+    session_digest = models.CharField(
+        max_length=identities.DIGEST,
+        blank=True,
+        editable=False,
+        help_text="Of the submission under which an unconfirmed id came; empty if confirmed.",
     )
 
     class Meta:
         verbose_name_plural = "rater identities"
         constraints = [
             models.UniqueConstraint(
-                fields=["project", "provider", "external_id", "session"], name="identity_once_per_project_and_provider"
-            )
+                fields=["project", "provider", "local_id", "digest", "session_digest"],
+                name="identity_once_per_project_and_provider",
+            ),
+            models.CheckConstraint(
+                condition=Q(provider__in=GIVEN_HERE, sealed="", digest="") | (Q(local_id="") & ~Q(sealed="")),
+                name="identity_from_elsewhere_is_sealed",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider}:{self.external_id}"
+        return f"{self.provider}: {self.pk}"
+
+    @property
+    def external_id(self) -> str:
+        return self._opened["external_id"] if self.sealed else self.local_id
+
+    @external_id.setter
+    def external_id(self, text: str) -> None:
+        if self.provider in GIVEN_HERE:
+            self.local_id = text
+        else:
+            self._seal(text, self.session)
+
+    @property
+    def session(self) -> str:
+        """Return the submission under which an unconfirmed id came; '' if the provider has confirmed it."""
+        return self._opened["session"] if self.sealed else ""
+
+    @session.setter
+    def session(self, text: str) -> None:
+        if text:
+            self._seal(self.external_id, text)
+
+    @property
+    def shown_id(self) -> str:
+        """Return the id for a page, or the reason why it cannot be read."""
+        return identities.shown(self.sealed) if self.sealed else self.local_id
+
+    def reseal(self) -> bool:
+        """Encrypt it under the present key; return False if it is already."""
+        if not self.sealed or identities.is_current(self.digest):
+            return False
+        self._seal(self.external_id, self.session)
+        return True
+
+    @property
+    def _opened(self) -> dict[str, str]:
+        return identities.opened(self.sealed)
+
+    def _seal(self, external_id: str, session: str) -> None:
+        self.sealed = identities.seal(external_id=external_id, session=session)
+        self.digest = identities.digest_of(external_id)
+        self.session_digest = identities.digest_of(session) if session else ""
 
 
 class Stage(models.TextChoices):

@@ -2,13 +2,15 @@
 
 import uuid
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotation.models import identities
 from annotation.models.accounts import SURVIVES_USER, Project
 from annotation.models.campaigns import Campaign
 from annotation.models.ratings import Rater
@@ -117,11 +119,13 @@ class SubmissionStatus(models.TextChoices):
 class Submission(models.Model):
     """A rater's submission at the provider."""
 
-    ERASED_PREFIX = "erased-"  # begins the external ids of erased submissions
+    ERASED_PREFIX = "erased-"  # begins the digests of erased submissions, and what pages call them
+    SEALED = ("sealed", "digest")  # what depends on the secret key
 
     recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
     rater = models.ForeignKey(Rater, null=True, blank=True, on_delete=models.PROTECT, related_name="submissions")
-    external_id = models.CharField(max_length=100)
+    sealed = models.TextField(blank=True, editable=False, help_text="The provider's id, encrypted; empty once erased.")
+    digest = models.CharField(max_length=identities.DIGEST, editable=False)
     status = models.CharField(max_length=12, choices=SubmissionStatus.choices, default=SubmissionStatus.ACTIVE)
     outcome = models.CharField(max_length=30, blank=True, help_text="As this product saw it: completed, …")
     code = models.CharField(max_length=60, blank=True, help_text="The completion code given.")
@@ -136,24 +140,56 @@ class Submission(models.Model):
     class Meta:
         ordering = ("id",)
         constraints = [
-            models.UniqueConstraint(fields=["recruitment", "external_id"], name="submission_once_per_recruitment"),
+            models.UniqueConstraint(fields=["recruitment", "digest"], name="submission_once_per_recruitment"),
             models.CheckConstraint(condition=Q(status__in=SubmissionStatus.values), name="submission_status_known"),
         ]
 
     def __str__(self) -> str:
-        return self.external_id
+        return f"submission {self.pk}"
+
+    @property
+    def external_id(self) -> str:
+        return identities.opened(self.sealed)["external_id"] if self.sealed else self.digest
+
+    @external_id.setter
+    def external_id(self, text: str) -> None:
+        self.sealed, self.digest = identities.seal(external_id=text), identities.digest_of(text)
+
+    @property
+    def shown_id(self) -> str:
+        """Return the id for a page, or the reason why it cannot be read."""
+        return identities.shown(self.sealed) if self.sealed else self.digest
+
+    @property
+    def is_erased(self) -> bool:
+        return not self.sealed
+
+    def erase(self) -> None:
+        self.sealed, self.digest = "", f"{self.ERASED_PREFIX}{self.pk}"
+
+    def reseal(self) -> bool:
+        """Encrypt it under the present key; return False if it is already."""
+        if not self.sealed or identities.is_current(self.digest):
+            return False
+        self.external_id = self.external_id
+        return True
 
 
 class ProviderEvent(models.Model):
     """A signed message from a provider, handled once."""
 
+    SEALED = ("sealed_payload", "digests", "sealed_error")  # what depends on the secret key
+
     account = models.ForeignKey(ProviderAccount, on_delete=models.CASCADE, related_name="events")
     event_id = models.CharField(max_length=120)
     kind = models.CharField(max_length=60)
-    payload = models.JSONField(default=dict)
+    sealed_payload = models.TextField(blank=True, editable=False, help_text="The message, encrypted.")
+    digests = ArrayField(
+        models.CharField(max_length=identities.DIGEST), default=list, editable=False, help_text="Of all its texts."
+    )
     received_at = models.DateTimeField(db_default=Now(), editable=False)
     handled_at = models.DateTimeField(null=True, blank=True)
-    error = models.TextField(blank=True)
+    sealed_error = models.TextField(blank=True, editable=False, help_text="It may name a submission: encrypted.")
 
     class Meta:
         ordering = ("id",)
@@ -161,3 +197,27 @@ class ProviderEvent(models.Model):
 
     def __str__(self) -> str:
         return self.event_id
+
+    @property
+    def payload(self) -> Any:
+        return identities.json_opened(self.sealed_payload)
+
+    @payload.setter
+    def payload(self, data: Any) -> None:
+        self.sealed_payload, self.digests = identities.seal_json(data), identities.digests_within(data)
+
+    @property
+    def error(self) -> str:
+        return identities.shown(self.sealed_error, "text")
+
+    @error.setter
+    def error(self, text: str) -> None:
+        self.sealed_error = identities.seal(text=text) if text else ""
+
+    def reseal(self) -> bool:
+        """Encrypt it under the present key; return False if it is already."""
+        before = self.sealed_payload, self.sealed_error
+        self.sealed_error = identities.resealed(self.sealed_error)
+        if identities.resealed(self.sealed_payload) != self.sealed_payload:
+            self.payload = self.payload
+        return before != (self.sealed_payload, self.sealed_error)

@@ -10,12 +10,12 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from annotation.core import sql
 from annotation.core.exports import object_rows
-from annotation.models import Campaign, Project, ProviderAccount, Recruitment, Submission
+from annotation.models import Campaign, Project, ProviderAccount, Recruitment, identities
 from annotation.models import SubmissionStatus as Status
 
 # The columns of the download, with the attributes that they show.
 SUBMISSION_COLUMNS = {
-    "submission": "external_id",
+    "submission": "shown_id",
     "rater": "rater",
     "status": "status",
     "outcome": "outcome",
@@ -42,7 +42,7 @@ BADGES = {
 }
 
 _ROWS = """
-    SELECT b.id, b.external_id, coalesce(r.pseudonym, ''), b.rater_id, b.status, b.outcome, b.code, b.note,
+    SELECT b.id, b.sealed, b.digest, coalesce(r.pseudonym, ''), b.rater_id, b.status, b.outcome, b.code, b.note,
            b.started_at, b.ended_at, b.paid, b.bonus, coalesce(w.n, 0), w.seconds,
            p.excluded_at IS NOT NULL, p.flagged_at IS NOT NULL
     FROM annotation_submission b
@@ -67,7 +67,8 @@ class SubmissionRow:
     """A submission and the rater's work. ``screens`` counts answered work and checks, also late, each unit once."""
 
     pk: int
-    external_id: str
+    sealed: str
+    digest: str
     rater: str
     rater_id: int | None
     status: str
@@ -82,6 +83,11 @@ class SubmissionRow:
     seconds: float | None
     excluded: bool
     flagged: bool
+
+    @property
+    def shown_id(self) -> str:
+        """Return the provider's id, or the reason why it cannot be read."""
+        return self.digest if self.erased else identities.shown(self.sealed)
 
     @property
     def label(self) -> str:
@@ -104,7 +110,7 @@ class SubmissionRow:
 
     @property
     def erased(self) -> bool:
-        return self.external_id.startswith(Submission.ERASED_PREFIX)
+        return not self.sealed
 
 
 def submission_rows(

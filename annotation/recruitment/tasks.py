@@ -7,6 +7,7 @@ from celery import shared_task
 from annotation.core import turns
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
+from annotation.models.identities import IdentityUnreadable
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services import events, refreshing, reviewing
 
@@ -16,7 +17,7 @@ def recruitment_refresh(recruitment_id: int) -> None:
     with turns.turn(turns.RECRUITMENTS, recruitment_id) as locked:
         recruitment = Recruitment.objects.select_related("account", "campaign").filter(pk=recruitment_id).first()
         if locked and recruitment is not None:
-            with suppress(ProviderError):  # stored with the recruitment; the next refresh tries again
+            with suppress(ProviderError, IdentityUnreadable):  # stored; the next refresh tries again
                 refreshing.recruitment_refresh(recruitment=recruitment)
 
 

@@ -32,6 +32,7 @@ class Table:
     if that is not the model's default. ``translate`` rewrites JSON, lists and bytes that name rows by number, both when
     they leave and when they enter. ``named`` are JSON columns in which raters may be named. ``leave`` and ``enter``
     change a row, columns by name, on its way out and in; ``enter`` raises ValueError if its values cannot be.
+    ``formerly`` maps columns of earlier archives to their names now, or to '' if they are no longer read.
     """
 
     model: AnyModel
@@ -40,6 +41,7 @@ class Table:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     translate: Mapping[str, Translate] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    formerly: Mapping[str, str] = field(default_factory=dict)
     leave: Callable[[dict[str, Any]], None] = noop
     enter: Callable[[dict[str, Any]], None] = noop
 

@@ -22,6 +22,7 @@ from annotation.transfer.registry import DERIVED, PERSONAL, Hashed, Renumber, Ta
 DONE = {"state": m.JobState.DONE.value}
 RATING, CHECK_ANSWER = "annotation.rating", "annotation.checkanswer"
 SECRET = "lets its holder rate"  # noqa: S105 - the reason why it stays
+IDENTITY = "who a rater is elsewhere"
 
 # --- Numbers within values ------------------------------------------------------------------------------------------
 
@@ -115,7 +116,12 @@ TABLES = [
     Table(m.Unit, translate={"systems": registry.every("annotation.system")}),
     Table(m.UnitResponse),
     Table(m.Rater, left_out={"access_token": SECRET}),
-    Table(m.RaterIdentity, where={"provider": STAND_IN}),
+    Table(
+        m.RaterIdentity,
+        where={"provider": STAND_IN},  # providers' ids stay: they are encrypted with this installation's key
+        left_out={"sealed": IDENTITY, "digest": IDENTITY, "session_digest": IDENTITY},
+        formerly={"external_id": "local_id", "session": ""},
+    ),
     Table(m.Participation, left_out={"consented_at": PERSONAL}),
     Table(m.RaterAnswer),
     Table(m.CheckUnit, translate={"texts": _texts}),

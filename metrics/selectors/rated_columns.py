@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.models import Dataset, Item, Rater, RaterIdentity, Rating, ResponseSource
+from annotation.models.identities import texts_by_digest
 
 MOST_ITEMS = 50  # whose ratings are compared with a column
 FEWEST_CELLS = 8  # with fewer equal ones, a judge may have given the same points
-IMPORTED = "import"
 BETWEEN = ":"  # of a rater and a criterion, in the name of a column
 
 
@@ -19,10 +19,12 @@ def raters_named(dataset: Dataset, names: Sequence[str]) -> set[str]:
     rater_of = {name: name.rsplit(BETWEEN, 1)[0].strip() for name in names}
     wanted = set(rater_of.values())
     raters = Rater.objects.filter(project=dataset.project_id)
+    name_of = texts_by_digest(wanted)
     identities = RaterIdentity.objects.filter(
-        project=dataset.project_id, provider=IMPORTED, external_id__in=wanted
-    ).values_list("rater", "external_id")
-    found = [*identities, *raters.filter(pseudonym__in=wanted).values_list("pk", "pseudonym")]
+        project=dataset.project_id, provider=RaterIdentity.IMPORT, digest__in=list(name_of)
+    ).values_list("rater", "digest")
+    imported = [(rater, name_of[digest]) for rater, digest in identities]
+    found = [*imported, *raters.filter(pseudonym__in=wanted).values_list("pk", "pseudonym")]
     rated = set(
         raters.filter(pk__in=[pk for pk, _ in found], ratings__campaign__dataset=dataset).values_list("pk", flat=True)
     )

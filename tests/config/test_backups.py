@@ -15,7 +15,8 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from annotation.core.errors import AnnotationError
-from annotation.models import Project, Rater, Rating, Slot
+from annotation.models import Project, Rater, RaterIdentity, Rating, Slot
+from annotation.models.identities import digests_of, opened
 from config.backups.archive import LIST
 from config.backups.installation import Installation
 from config.backups.services import DUMP, KEY, backup_restore, backup_write
@@ -64,6 +65,7 @@ def test_what_was_acknowledged_before_a_backup_is_restored_whole_while_raters_go
 ) -> None:
     campaign = make_campaign(make_dataset(project, items=200), ratings_per_unit=2)
     raters = [join(campaign) for _ in range(2)]
+    RaterIdentity.objects.create(rater=raters[0], project=project, provider="prolific", external_id="60bf9310e8dec401")
     began, ended = Event(), Event()
 
     def work(rater: Rater) -> int:
@@ -96,6 +98,9 @@ def test_what_was_acknowledged_before_a_backup_is_restored_whole_while_raters_go
     assert done == rows(empty, "SELECT count(DISTINCT presentation_id) FROM annotation_rating")[0][0]
     assert rows(empty, "SELECT count(*) FROM annotation_slot")[0][0] == Slot.objects.count()
     assert restored == written
+    (identity,) = rows(empty, "SELECT sealed, digest FROM annotation_rateridentity")
+    assert opened(str(identity[0]))["external_id"] == "60bf9310e8dec401"  # the same SECRET_KEY opens it
+    assert identity[1] in digests_of("60bf9310e8dec401")
     files = {name: (empty.secret_key_file.parent / name).read_text() for name in ("corpora/7f3a/postings.bin", KEY)}
     assert files == {"corpora/7f3a/postings.bin": "index", KEY: "generated-key\n"}
     assert written.members.keys() == {DUMP, KEY, "corpora/7f3a/postings.bin", "models/lsa-1"}

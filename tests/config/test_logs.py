@@ -18,6 +18,7 @@ from django.utils.http import urlsafe_base64_encode
 
 from annotation.models import User
 from annotation.projects.services.api_tokens import api_token_create
+from annotation.recruitment.providers import PROVIDERS
 from config.logs import SHARED, without_secrets
 
 VALUES = {
@@ -49,6 +50,15 @@ def test_every_address_that_gives_access_is_cut() -> None:
         assert event["path"] == event["event"].removeprefix("Not Found: ")
         assert [str(secret) for secret in values.values() if str(secret)[8:] in str(event)] == [], route
         assert str(event["path"]).startswith(path[:4])
+
+
+def test_who_comes_by_a_providers_link_is_cut_out_of_it() -> None:
+    for provider in PROVIDERS.values():
+        query = "&".join(f"{name}=5f3c0ffee0ddba11" for name in provider.parameters)
+        line = without_secrets(None, "info", {"event": f"Not Found: /r/in/?{query}&n=3 'x'"})["event"]
+        assert "5f3c0ffee0ddba11" not in line
+        assert line.endswith("&n=3 'x'")
+        assert all(f"{name}=…" in line for name in provider.parameters)
 
 
 @pytest.mark.django_db

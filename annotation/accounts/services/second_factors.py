@@ -52,7 +52,7 @@ def second_factor_of(user: User) -> SecondFactor | None:
 
 def secret_sealed_new() -> str:
     """Return a new secret, sealed: it waits in the session until a code shows that the app has it."""
-    return _vault().seal({SECRET: secret_new()})
+    return vault().seal({SECRET: secret_new()})
 
 
 def secret_opened(sealed: str) -> str:
@@ -105,9 +105,9 @@ def recovery_codes_replace(*, factor: SecondFactor) -> None:
 
 
 def _recovery_codes_add(factor: SecondFactor) -> None:
-    vault = _vault()
+    sealing = vault()
     RecoveryCode.objects.bulk_create(
-        RecoveryCode(factor=factor, sealed=vault.seal({CODE: code})) for code in recovery_codes_new()
+        RecoveryCode(factor=factor, sealed=sealing.seal({CODE: code})) for code in recovery_codes_new()
     )
 
 
@@ -150,12 +150,12 @@ def _recovery_code_use(factor: SecondFactor, code: str) -> bool:
     return False
 
 
-def _vault() -> Vault:
+def vault() -> Vault:
     return Vault([settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS], purpose=PURPOSE)
 
 
 def _open(sealed: str, name: str) -> str:
     try:
-        return _vault().open(sealed)[name]
+        return vault().open(sealed)[name]
     except SealBrokenError as error:
         raise AnnotationError(UNREADABLE) from error

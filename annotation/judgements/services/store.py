@@ -45,6 +45,7 @@ from annotation.models import (
     Unit,
     UnitResponse,
 )
+from annotation.models.identities import IdentityUnreadable, of_unknown_key, texts_by_digest
 
 MOST_POINTS = 20
 
@@ -283,8 +284,12 @@ def _scale(content: RatingContent, index: int) -> dict[str, Any]:
 def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]:
     """Return a rater for each id in the file: the same as in earlier imports of this project."""
     identities = RaterIdentity.objects.filter(project=project, provider=RaterIdentity.IMPORT)
-    raters = dict(identities.values_list("external_id", "rater_id"))
+    if identities.filter(of_unknown_key()).exists():  # the same raters would become others
+        raise IdentityUnreadable
     named = dict.fromkeys(judgement.rater for judgement in judgements)
+    name_of = texts_by_digest(named)
+    known = identities.filter(digest__in=list(name_of)).order_by("-pk").values_list("digest", "rater_id")
+    raters = {name_of[digest]: rater for digest, rater in known}  # the earliest of each name
     new = [external_id for external_id in named if external_id not in raters]
     taken = set(Rater.objects.filter(project=project, pseudonym__startswith="J-").values_list("pseudonym", flat=True))
     free = (name for name in (f"J-{number:04d}" for number in range(1, 10**9)) if name not in taken)
@@ -292,25 +297,28 @@ def _raters(project: Project, judgements: Iterable[Judgement]) -> dict[str, int]
         [Rater(project=project, pseudonym=pseudonym) for _, pseudonym in zip(new, free, strict=False)], batch_size=2000
     )
     RaterIdentity.objects.bulk_create(
-        [
-            RaterIdentity(rater=rater, project=project, provider=RaterIdentity.IMPORT, external_id=external_id)
-            for rater, external_id in zip(created, new, strict=True)
-        ],
+        [_identity(rater, external_id) for rater, external_id in zip(created, new, strict=True)],
         batch_size=2000,
     )
     raters |= {external_id: rater.pk for external_id, rater in zip(new, created, strict=True)}
     return {external_id: raters[external_id] for external_id in named}
 
 
+def _identity(rater: Rater, external_id: str) -> RaterIdentity:
+    identity = RaterIdentity(rater=rater, project=rater.project, provider=RaterIdentity.IMPORT)
+    identity.external_id = external_id
+    return identity
+
+
 def _aggregate_rater(project: Project, kind: str) -> int:
     """Return the stand-in for the raters behind medians or means, the same in every campaign of a project."""
-    identity = RaterIdentity.objects.filter(project=project, provider=AGGREGATE_PROVIDER, external_id=kind).first()
+    identity = RaterIdentity.objects.filter(project=project, provider=AGGREGATE_PROVIDER, local_id=kind).first()
     if identity is not None:
         return identity.rater_id
     taken = set(Rater.objects.filter(project=project, pseudonym__startswith=kind).values_list("pseudonym", flat=True))
     name = next(name for name in (kind, *(f"{kind}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
     rater = Rater.objects.create(project=project, pseudonym=name)
-    RaterIdentity.objects.create(rater=rater, project=project, provider=AGGREGATE_PROVIDER, external_id=kind)
+    RaterIdentity.objects.create(rater=rater, project=project, provider=AGGREGATE_PROVIDER, local_id=kind)
     return rater.pk
 
 

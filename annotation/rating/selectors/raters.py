@@ -13,4 +13,4 @@ def is_recruited(rater: Rater, campaign: Campaign) -> bool:
 def imported_names(rater_ids: Sequence[int]) -> dict[int, str]:
     """Return what files of ratings call these raters, for managers; raters who came otherwise are left out."""
     rows = RaterIdentity.objects.filter(rater__in=rater_ids, provider=RaterIdentity.IMPORT)
-    return dict(rows.values_list("rater_id", "external_id"))
+    return {row.rater_id: row.shown_id for row in rows}

@@ -1,9 +1,10 @@
 """The data that a project holds about a rater, by the id or name that the rater gives."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotation.models import (
     CheckAnswer,
@@ -18,6 +19,7 @@ from annotation.models import (
     Submission,
     WrittenText,
 )
+from annotation.models.identities import digests_of, texts_by_digest
 from annotation.rating.pseudonyms import MADE_HERE
 from annotation.records.selectors.tables import NAMED
 
@@ -48,7 +50,9 @@ def held_about(project: Project, rater_id: str) -> list[Held]:
     rater_id = rater_id.strip()
     if not rater_id:
         return []
-    known_as = Q(pseudonym=rater_id) | Q(identity__external_id=rater_id) | Q(submissions__external_id=rater_id)
+    digests = digests_of(rater_id)
+    known_as = Q(pseudonym=rater_id) | Q(identity__digest__in=digests) | Q(submissions__digest__in=digests)
+    known_as |= Q(identity__local_id=rater_id)
     if numbered := NUMBERED.fullmatch(rater_id):
         known_as |= Q(pk=int(numbered[1])) & ~Q(pseudonym__regex=f"^({MADE_HERE})$")
     raters = Rater.objects.filter(known_as, project=project)
@@ -56,10 +60,11 @@ def held_about(project: Project, rater_id: str) -> list[Held]:
 
 
 def held_of(rater: Rater) -> Held:
-    identities = list(RaterIdentity.objects.filter(rater=rater).values_list("provider", "external_id"))
+    identities = RaterIdentity.objects.filter(rater=rater)
     submissions = Submission.objects.filter(rater=rater)
-    stays = submissions.values_list("recruitment__provider", "external_id").order_by("pk")
-    known = [*identities, *(stay for stay in stays if not stay[1].startswith(Submission.ERASED_PREFIX))]
+    stays = submissions.exclude(sealed="").select_related("recruitment").order_by("pk")
+    known = [(identity.provider, identity.shown_id) for identity in identities]
+    known += [(stay.recruitment.provider, stay.shown_id) for stay in stays]
     presentations = Presentation.objects.filter(rater=rater)
     return Held(
         rater=rater,
@@ -78,14 +83,10 @@ def held_of(rater: Rater) -> Held:
             )
         ],
         submissions=submissions.count(),
-        messages=_messages(rater.project_id, [each for provider, each in known if provider != "account"]),
+        messages=messages_naming(rater.project_id, [each for provider, each in known if provider != "account"]).count(),
     )
 
 
-def _messages(project: int, ids: list[str]) -> int:
-    if not ids:
-        return 0
-    named = Q()
-    for external_id in ids:
-        named |= Q(payload__icontains=external_id) | Q(error__contains=external_id)
-    return ProviderEvent.objects.filter(named, account__project=project).count()
+def messages_naming(project: int, ids: Iterable[str]) -> QuerySet[ProviderEvent]:
+    """Return the providers' messages with one of these ids."""
+    return ProviderEvent.objects.filter(account__project=project, digests__overlap=list(texts_by_digest(ids)))

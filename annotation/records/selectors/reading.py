@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.db import connection
 
 from annotation.models import Campaign, Rater, RaterIdentity, Submission
+from annotation.models.identities import IdentityUnreadable
 from annotation.rating.pseudonyms import MADE_HERE
 from annotation.records.selectors.tables import AUDIT, DECISIONS, NAMED, RULES, Table
 
@@ -60,11 +62,16 @@ def renamed(data: Any, names: Mapping[str, str]) -> Any:
 
 def _provider_ids(campaign: Campaign) -> re.Pattern[str] | None:
     """Return a pattern of the providers' ids of the campaign's raters and submissions, which no record may show."""
-    raters = RaterIdentity.objects.filter(rater__participations__campaign=campaign).values_list(
-        "external_id", flat=True
-    )
-    stays = Submission.objects.filter(recruitment__campaign=campaign).values_list("external_id", flat=True)
-    return words_pattern(long_ids({*raters, *stays}))
+    raters = RaterIdentity.objects.filter(rater__participations__campaign=campaign)
+    stays = Submission.objects.filter(recruitment__campaign=campaign)
+    return words_pattern(long_ids({*readable_ids(raters.iterator()), *readable_ids(stays.iterator())}))
+
+
+def readable_ids(rows: Iterable[RaterIdentity | Submission]) -> Iterator[str]:
+    """Yield the ids that a key opens."""
+    for row in rows:
+        with suppress(IdentityUnreadable):
+            yield row.external_id
 
 
 def long_ids(ids: Iterable[str]) -> list[str]:

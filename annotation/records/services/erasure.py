@@ -13,7 +13,6 @@ from typing import Any
 from uuid import uuid4
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotation.core.purging import purging
 from annotation.models import (
@@ -33,7 +32,8 @@ from annotation.models import (
 )
 from annotation.projects.services.audit import audit_record
 from annotation.rating.pseudonyms import LETTERS, MADE_HERE
-from annotation.records.selectors.reading import long_ids, words_pattern
+from annotation.records.selectors.held import messages_naming
+from annotation.records.selectors.reading import long_ids, readable_ids, words_pattern
 from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
@@ -94,7 +94,7 @@ class _Scrub:
     """Replace ids and the former name in texts and JSON."""
 
     def __init__(self, ids: list[str], name: str, pseudonym: str) -> None:
-        self.ids, self.name = words_pattern(ids), name
+        self.listed, self.ids, self.name = ids, words_pattern(ids), name
         self.words = words_pattern([name] if name else [])
         self.pseudonym = pseudonym
 
@@ -119,11 +119,8 @@ class _Scrub:
 
 def _external_ids(rater: Rater) -> list[str]:
     """Return the rater's ids, longest first. User numbers are left out."""
-    identities = RaterIdentity.objects.filter(rater=rater).exclude(provider="account")
-    ids = identities.values_list("external_id", flat=True).union(
-        rater.submissions.values_list("external_id", flat=True)
-    )
-    return long_ids(ids)
+    identities = RaterIdentity.objects.filter(rater=rater).exclude(provider=RaterIdentity.ACCOUNT)
+    return long_ids({*readable_ids(identities), *readable_ids(rater.submissions.exclude(sealed=""))})
 
 
 def _files(rater: Rater) -> tuple[str, ...]:
@@ -136,12 +133,12 @@ def _files(rater: Rater) -> tuple[str, ...]:
 
 def _unlink_submissions(rater: Rater) -> int:
     """Remove ids from submissions. Amounts, times and outcomes stay as the record of payment."""
-    submissions = list(Submission.objects.filter(rater=rater).exclude(external_id__startswith=Submission.ERASED_PREFIX))
+    submissions = list(Submission.objects.filter(rater=rater).exclude(sealed=""))
     forget(submissions)
     for submission in submissions:
-        submission.external_id = f"{Submission.ERASED_PREFIX}{submission.pk}"
+        submission.erase()
         submission.submit_to = submission.note = ""
-    Submission.objects.bulk_update(submissions, ["external_id", "submit_to", "note"])
+    Submission.objects.bulk_update(submissions, ["sealed", "digest", "submit_to", "note"])
     return len(submissions)
 
 
@@ -154,29 +151,27 @@ def _blank_comments(rater: Rater) -> Counter[int]:
 
 
 def _scrub_messages(rater: Rater, scrub: _Scrub) -> int:
-    events = ProviderEvent.objects.filter(account__project=rater.project_id)
-    return 0 if scrub.ids is None else _scrub_rows(events, scrub, "error", "payload")
+    events = list(messages_naming(rater.project_id, scrub.listed))
+    for event in events:
+        event.payload = scrub.data(event.payload, of_rater=False)
+        event.error = scrub.text(event.error, of_rater=False)
+    ProviderEvent.objects.bulk_update(events, ["sealed_payload", "digests", "sealed_error"], batch_size=500)
+    return len(events)
 
 
 def _scrub_audit(rater: Rater, scrub: _Scrub) -> int:
     if scrub.ids is None and not scrub.name:
         return 0
-    return _scrub_rows(AuditEntry.objects.filter(project=rater.project_id), scrub, "summary", "data", rater)
-
-
-def _scrub_rows(rows: QuerySet[Any], scrub: _Scrub, text: str, data: str, rater: Rater | None = None) -> int:
-    """Scrub a text and a JSON column. Return the number of rows that changed."""
     changed = []
-    longest = rows.model._meta.get_field(text).max_length
-    for row in rows.iterator(500):
-        of_rater = rater is not None and row.rater_id == rater.pk
-        before = getattr(row, text), getattr(row, data)
-        after = scrub.text(before[0], of_rater=of_rater)[:longest], scrub.data(before[1], of_rater=of_rater)
-        if after != before:
-            for name, value in zip((text, data), after, strict=True):
-                setattr(row, name, value)
-            changed.append(row)
-    rows.model._default_manager.bulk_update(changed, [text, data], batch_size=500)
+    longest = AuditEntry._meta.get_field("summary").max_length
+    for entry in AuditEntry.objects.filter(project=rater.project_id).iterator(500):
+        of_rater = entry.rater_id == rater.pk
+        summary = scrub.text(entry.summary, of_rater=of_rater)[:longest]
+        data = scrub.data(entry.data, of_rater=of_rater)
+        if (summary, data) != (entry.summary, entry.data):
+            entry.summary, entry.data = summary, data
+            changed.append(entry)
+    AuditEntry.objects.bulk_update(changed, ["summary", "data"], batch_size=500)
     return len(changed)
 
 

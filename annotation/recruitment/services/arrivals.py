@@ -1,17 +1,23 @@
 """Recognise a rater who comes through a provider, and decide whether they may take part."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from typing import Any
 
+import structlog
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from annotation.core import sql
 from annotation.core.errors import AnnotationError
 from annotation.models import Presentation, Rater, RaterIdentity, Recruitment, RecruitmentState, Submission
 from annotation.models import SubmissionStatus as Status
+from annotation.models.identities import IdentityUnreadable, digest_of, digests_of, of_unknown_key
 from annotation.rating.selectors.handout import ANSWERED
 from annotation.rating.services.raters import rater_create
 from annotation.recruitment.providers.base import RELEASED, AfterCode, Arrival, Outcome, Proof
@@ -20,6 +26,7 @@ from annotation.recruitment.services.accounts import client_of
 from annotation.recruitment.services.changes import locked
 from annotation.recruitment.services.terms import terms_of
 
+log = structlog.get_logger()
 SHORTEST_STAY = timedelta(minutes=10)  # that an unconfirmed rater without an answer holds a place
 ENDED = (Status.AWAITING, Status.APPROVED, Status.REJECTED, Status.SCREENED_OUT)
 
@@ -68,12 +75,17 @@ def arrival_admit(*, recruitment: Recruitment, arrival: Arrival, browser: Rater 
     """
     _check_study(recruitment, arrival)
     known = is_known(recruitment=recruitment, arrival=arrival)
+    if not known and has_unreadable(recruitment):
+        log.error("no key opens ids of raters: see SECRET_KEY_FALLBACKS", recruitment=recruitment.pk)
+        raise ArrivalPostponed(Postponed.UNREACHABLE)  # a known rater would become a second one
     return _admit(recruitment, arrival, Proof.RATER if known else _proof(recruitment, arrival), browser)
 
 
 @transaction.atomic
 def _admit(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Rater | None) -> Admission:
+    turn_of_ids(recruitment, arrival.rater, arrival.session)
     rater = _known_rater(recruitment, arrival) or _rater(recruitment, arrival, proof, browser)
+    identity_renew(rater.identity)
     # A person's arrivals wait for each other, so that two submissions cannot both be the first.
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     submission = _submission(recruitment, rater, arrival)
@@ -90,7 +102,7 @@ def _admit(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Ra
 
 def _check_study(recruitment: Recruitment, arrival: Arrival) -> None:
     if recruitment.account_id is None:
-        known = Submission.objects.filter(recruitment=recruitment, external_id=arrival.session)
+        known = Submission.objects.filter(recruitment=recruitment, digest__in=digests_of(arrival.session))
         if recruitment.state == RecruitmentState.COMPLETED and not known.exists():
             raise ArrivalRefused("This invitation is closed; accepted: raters who began before.")
         return
@@ -107,17 +119,46 @@ def _check_study(recruitment: Recruitment, arrival: Arrival) -> None:
 
 def identities_of(recruitment: Recruitment, external_id: str) -> QuerySet[RaterIdentity]:
     """Return the identities with this id at the recruitment's provider: the confirmed one, and others by submission."""
-    return RaterIdentity.objects.select_related("rater").filter(
-        project=recruitment.campaign.project_id, provider=recruitment.provider, external_id=external_id
+    identities = RaterIdentity.objects.select_related("rater").order_by("pk")
+    return identities.filter(
+        project=recruitment.campaign.project_id, provider=recruitment.provider, digest__in=digests_of(external_id)
     )
+
+
+def has_unreadable(recruitment: Recruitment) -> bool:
+    """Return whether raters of this provider have ids that no key of this installation can open."""
+    identities = RaterIdentity.objects.filter(
+        project=recruitment.campaign.project_id, provider=recruitment.provider
+    ).filter(of_unknown_key())
+    return identities.exists() or recruitment.submissions.filter(of_unknown_key()).exists()
+
+
+def turn_of_ids(recruitment: Recruitment, *ids: str) -> None:
+    """Wait until no one else stores these ids, to the end of the transaction.
+
+    While the secret key is being changed, two processes may write different digests of one id, which the database
+    does not take for the same. The lock is on the digests under all keys, of which they have one in common.
+    """
+    scope = f"{recruitment.campaign.project_id}:{recruitment.provider}:"
+    digests = sorted(digest for each in ids for digest in digests_of(each))
+    locks = [scope + digest for digest in digests]
+    sql.rows("SELECT pg_advisory_xact_lock(hashtextextended(each, 0)) FROM unnest(%s::text[]) each", [locks])
+
+
+def identity_renew(row: RaterIdentity | Submission) -> None:
+    """Encrypt a row under the present key if it was found under a former one."""
+    if not row.reseal():
+        return
+    with suppress(IntegrityError), transaction.atomic():  # another row of the same person has the present key already
+        row.save(update_fields=row.SEALED)
 
 
 def _known_rater(recruitment: Recruitment, arrival: Arrival) -> Rater | None:
     """Return the rater who has come with both ids of this address before."""
-    submissions = Submission.objects.select_related("rater").filter(
-        recruitment=recruitment, external_id=arrival.session
+    submissions = Submission.objects.select_related("rater__identity").filter(
+        recruitment=recruitment, digest__in=digests_of(arrival.session)
     )
-    submission = submissions.filter(rater__identity__external_id=arrival.rater).first()
+    submission = submissions.filter(rater__identity__digest__in=digests_of(arrival.rater)).first()
     return submission.rater if submission else None
 
 
@@ -138,9 +179,9 @@ def _rater(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Ra
     identities = identities_of(recruitment, arrival.rater)
     if proof == Proof.RATER:
         return _rater_of(recruitment, arrival.rater, session="")
-    raters = {identity.rater: identity.session for identity in identities}
+    raters = {identity.rater: identity.session_digest for identity in identities}
     for rater, session in raters.items():
-        if rater == browser or session == arrival.session:
+        if rater == browser or session in digests_of(arrival.session):
             return rater
     if Submission.objects.filter(rater__in=raters, recruitment__campaign=recruitment.campaign_id).exists():
         raise ArrivalPostponed(Postponed.ELSEWHERE)
@@ -150,22 +191,19 @@ def _rater(recruitment: Recruitment, arrival: Arrival, proof: Proof, browser: Ra
 
 
 def _rater_of(recruitment: Recruitment, external_id: str, *, session: str) -> Rater:
-    known = identities_of(recruitment, external_id).filter(session=session)
+    sessions = digests_of(session) if session else [""]
+    known = identities_of(recruitment, external_id).filter(session_digest__in=sessions)
     if identity := known.first():
         return identity.rater
     try:
         with transaction.atomic():
             rater = rater_create(project=recruitment.campaign.project)
-            RaterIdentity.objects.create(
-                rater=rater,
-                project=rater.project,
-                provider=recruitment.provider,
-                external_id=external_id,
-                session=session,
-            )
+            identity = RaterIdentity(rater=rater, project=rater.project, provider=recruitment.provider)
+            identity.external_id, identity.session = external_id, session
+            identity.save()
             return rater
     except IntegrityError:  # another request was first
-        return known.get().rater
+        return known[:1].get().rater
 
 
 def _check_places(recruitment: Recruitment) -> None:
@@ -188,11 +226,8 @@ def _check_places(recruitment: Recruitment) -> None:
 
 
 def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Submission:
-    submission, created = Submission.objects.select_for_update().get_or_create(
-        recruitment=recruitment,
-        external_id=arrival.session,
-        defaults={"rater": rater, "started_at": Now(), "submit_to": arrival.return_to, "updated_at": Now()},
-    )
+    values = {"rater": rater, "started_at": Now(), "submit_to": arrival.return_to, "updated_at": Now()}
+    submission, created = submission_of(recruitment, arrival.session, values)
     if created:
         submission.refresh_from_db()
         return submission
@@ -205,6 +240,23 @@ def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Sub
         submission.status, submission.note = Status.ACTIVE, ""
     submission.save(update_fields=["rater", "submit_to", "status", "note"])
     return submission
+
+
+def submission_of(recruitment: Recruitment, external_id: str, values: Mapping[str, Any]) -> tuple[Submission, bool]:
+    """Return the submission with this id, locked, and whether it was created, with these values."""
+    submissions = recruitment.submissions.select_for_update().order_by("pk")
+    known = submissions.filter(digest__in=digests_of(external_id))
+    submission = known.first()
+    if submission is None:
+        if has_unreadable(recruitment):  # it may be one of them
+            raise IdentityUnreadable
+        turn_of_ids(recruitment, external_id)
+        submission = known.first()
+    if submission is None:
+        new = {**values, "external_id": external_id}
+        return recruitment.submissions.get_or_create(digest=digest_of(external_id), defaults=new)
+    identity_renew(submission)
+    return submission, False
 
 
 def current_submission(rater: Rater, campaign_id: int) -> Submission | None:

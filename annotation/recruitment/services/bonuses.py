@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.models.identities import digests_of, seal, shown
 from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers import PROVIDERS
 from annotation.recruitment.providers.base import Bonus, BonusBatch
@@ -44,11 +45,12 @@ class Batch:
     currency: str
     prepared_at: datetime
     payments: tuple[tuple[int, Decimal], ...]  # Assay's id of the submission, amount
-    message: str = ""
+    message: str = ""  # of the provider; it may name a rater, and is stored encrypted
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> "Batch":
         values = {each.name: stored[each.name] for each in fields(cls) if each.name in stored}
+        values["message"] = shown(stored.get("sealed", ""), "text")
         values |= {name: Decimal(stored[name]) for name in ("amount", "fees", "total")}
         payments = tuple((int(pk), Decimal(value)) for pk, value in stored["payments"])
         return cls(**values | {"prepared_at": datetime.fromisoformat(stored["prepared_at"]), "payments": payments})
@@ -70,7 +72,7 @@ def batch_of(recruitment: Recruitment, batch_id: str) -> Batch | None:
 def amounts_read(*, recruitment: Recruitment, text: str) -> dict[int, Decimal]:
     """Read lines of a submission's id at the provider, or a rater's name here, and an amount; report all row errors."""
     submissions = list(recruitment.submissions.select_related("rater"))
-    by_id = {submission.external_id: submission.pk for submission in submissions}
+    by_digest = {submission.digest: submission.pk for submission in submissions}
     by_name: dict[str, list[int]] = {}
     for submission in submissions:
         if submission.rater is not None:
@@ -82,7 +84,7 @@ def amounts_read(*, recruitment: Recruitment, text: str) -> dict[int, Decimal]:
             continue
         name, _, money = line.replace(";", ",").replace("\t", ",").partition(",")
         name = name.strip().strip('"')
-        matching = [by_id[name]] if name in by_id else by_name.get(name, [])
+        matching = [by_digest[each] for each in digests_of(name) if each in by_digest] or by_name.get(name, [])
         if len(matching) != 1:
             problem = "more than one submission of" if matching else "no submission or rater"
             accepted = "a rater or submission of this recruitment"
@@ -181,15 +183,16 @@ def _payments(recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: 
     submissions = Submission.objects.filter(pk__in=amounts, recruitment=recruitment).select_related("rater__identity")
     payments, problems = [], []
     for submission in submissions.order_by("pk"):
-        rater, external_id = submission.rater, submission.external_id
+        rater = submission.rater
         identity = getattr(rater, "identity", None)
-        if identity is None or external_id.startswith(Submission.ERASED_PREFIX):
-            problems.append(f"{rater or external_id}: found no id; accepted: raters who are not erased.")
+        if identity is None or submission.is_erased:
+            problems.append(f"{rater or submission.shown_id}: found no id; accepted: raters who are not erased.")
         elif submission.status == Status.ACTIVE:
             problems.append(f"{rater}: found a submission in progress; accepted: a submission that has ended.")
         else:
             reference = f"assay-{recruitment.pk}-{batch_id}-{submission.pk}"
-            payments.append(Bonus(external_id, identity.external_id, amounts[submission.pk], reference, reason))
+            ids = submission.external_id, identity.external_id
+            payments.append(Bonus(*ids, amounts[submission.pk], reference, reason))
     if problems:
         raise AnnotationError("Some of them cannot be paid.", fields={"lines": problems[:100]})
     return payments
@@ -213,7 +216,8 @@ def _move(
         raise AnnotationError("There is no such batch of bonuses.")
     if stored["state"] not in accepted:
         raise AnnotationError(f"The batch is {stored['state']}; accepted: {' or '.join(accepted)}.")
-    stored |= {"state": to, "message": message[:300], "at": timezone.now().isoformat(timespec="seconds")}
+    sealed = seal(text=message[:300]) if message else ""
+    stored |= {"state": to, "sealed": sealed, "at": timezone.now().isoformat(timespec="seconds")}
     options_change(fresh, bonuses=batches)
     if to == "paid":
         for pk, value in stored["payments"]:

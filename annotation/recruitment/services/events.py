@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
@@ -9,6 +10,7 @@ from django.utils import timezone
 
 from annotation.core.turns import EVENTS, turn
 from annotation.models import ProviderAccount, ProviderEvent, Recruitment
+from annotation.models.identities import IdentityUnreadable
 from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
@@ -25,9 +27,9 @@ def event_receive(*, account: ProviderAccount, headers: Mapping[str, str], body:
         message = provider.webhook_event(headers=headers, body=body, secret=secret, now=timezone.now())
     try:
         with transaction.atomic():
-            event = ProviderEvent.objects.create(
-                account=account, event_id=message.id, kind=message.kind[:60], payload=dict(message.payload)
-            )
+            event = ProviderEvent(account=account, event_id=message.id, kind=message.kind[:60])
+            event.payload = dict(message.payload)
+            event.save()
             return event, True
     except IntegrityError:
         return ProviderEvent.objects.get(account=account, event_id=message.id), False
@@ -45,12 +47,19 @@ def event_handle(*, event_id: int) -> bool:
         except NotFound as error:
             message = error.message
         except ProviderError as error:
-            ProviderEvent.objects.filter(pk=event.pk).update(error=error.message)
+            _record_error(event, error.message)
             return False
+        except IdentityUnreadable as error:
+            message = error.message
         else:
             message = ""
-        ProviderEvent.objects.filter(pk=event.pk).update(error=message, handled_at=Now())
+        _record_error(event, message, handled_at=Now())
     return True
+
+
+def _record_error(event: ProviderEvent, message: str, **more: Any) -> None:
+    event.error = message
+    ProviderEvent.objects.filter(pk=event.pk).update(sealed_error=event.sealed_error, **more)
 
 
 def events_due() -> list[int]:

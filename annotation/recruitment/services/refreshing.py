@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
+from annotation.core.errors import AnnotationError
 from annotation.models import (
     CampaignState,
     Participation,
@@ -20,12 +21,13 @@ from annotation.models import (
     Submission,
 )
 from annotation.models import SubmissionStatus as Status
+from annotation.models.identities import IdentityUnreadable, digests_of, seal, shown, texts_by_digest
 from annotation.projects.services.audit import audit_record
 from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.arrivals import identities_of
+from annotation.recruitment.services.arrivals import has_unreadable, identities_of, submission_of
 from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.forgetting import is_forgotten
@@ -44,11 +46,13 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
         return 0
     began = timezone.now()
     try:
+        if has_unreadable(recruitment):  # each of these submissions would be stored a second time
+            raise IdentityUnreadable
         with client_of(account, patient=patient) as client:
             study = client.study_fetch(recruitment.external_id)
             submissions = list(client.submissions(study.id))
             lists_all = base.Capability.RETURNS in client.capabilities
-    except ProviderError as error:
+    except (ProviderError, IdentityUnreadable) as error:
         error_record(recruitment, error)
         raise
     changed = sum(submission_apply(recruitment=recruitment, reported=each) for each in submissions)
@@ -83,11 +87,8 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     """Store the provider's state of a submission. If it was returned, release its slots by the return policy."""
     if is_forgotten(recruitment, reported.id):
         return False
-    submission, created = Submission.objects.select_for_update().get_or_create(
-        recruitment=recruitment,
-        external_id=reported.id,
-        defaults={"rater": _known_rater(recruitment, reported), "started_at": reported.started_at},
-    )
+    new = {"rater": _known_rater(recruitment, reported), "started_at": reported.started_at}
+    submission, created = submission_of(recruitment, reported.id, new)
     before = Status(submission.status)
     after = before if reported.status is None else Status(reported.status.value)
     values: dict[str, Any] = {
@@ -111,8 +112,9 @@ def _known_rater(recruitment: Recruitment, reported: base.Submission) -> Rater |
     """Return None for a participant who took a place but never came here."""
     if not reported.rater:
         return None
-    identities = identities_of(recruitment, reported.rater).filter(session__in=["", reported.id])
-    identity = identities.order_by("-session").first()
+    sessions = ["", *digests_of(reported.id)]
+    identities = identities_of(recruitment, reported.rater).filter(session_digest__in=sessions)
+    identity = identities.order_by("-session_digest").first()  # the one under this submission first
     return identity.rater if identity else None
 
 
@@ -129,10 +131,12 @@ def _paid(recruitment: Recruitment, submission: Submission, status: Status) -> A
 
 def _note(submission: Submission, reported: base.Submission) -> str:
     identity = getattr(submission.rater, "identity", None)
-    if identity is not None and reported.rater and identity.external_id != reported.rater:
+    if identity is not None and reported.rater and identity.digest not in digests_of(reported.rater):
         return OTHER_RATER
     if reported.status == base.SubmissionStatus.AWAITING and reported.code != submission.code:
         entered = f"“{reported.code[:40]}”" if reported.code else "none"
+        if any(known and known in reported.code for known in (reported.rater, reported.id)):
+            entered = "an id of the rater"  # which is stored nowhere in the clear
         expected = f"“{submission.code}” was given" if submission.code else "none was given"
         return f"Code entered: {entered}; {expected}."
     if reported.status == base.SubmissionStatus.ACTIVE and reported.return_requested_at is not None:
@@ -176,17 +180,21 @@ def _release_slots(recruitment: Recruitment, rater: Rater, status: Status) -> No
 
 def _mark_unknown(recruitment: Recruitment, known: Iterable[str], began: datetime) -> None:
     """Note the submissions that the provider does not list, because someone invented the address."""
-    submissions = Submission.objects.filter(recruitment=recruitment).exclude(
-        external_id__startswith=Submission.ERASED_PREFIX
-    )
-    unknown = submissions.exclude(external_id__in=list(known)).filter(started_at__lt=began - LIST_DELAY)
+    submissions = Submission.objects.filter(recruitment=recruitment).exclude(sealed="")
+    unknown = submissions.exclude(digest__in=list(texts_by_digest(known))).filter(started_at__lt=began - LIST_DELAY)
     unknown.exclude(note=UNKNOWN).update(note=UNKNOWN, updated_at=Now())
 
 
-def error_record(recruitment: Recruitment, error: ProviderError) -> None:
+def error_record(recruitment: Recruitment, error: AnnotationError) -> None:
     """Store an error for the recruitment's page; the next refresh that succeeds removes it."""
     now = timezone.now().isoformat(timespec="seconds")
-    options_change(recruitment, trouble={"at": now, "message": error.message[:300]})
+    options_change(recruitment, trouble={"at": now, "sealed": seal(text=error.message[:300])})
+
+
+def trouble_of(recruitment: Recruitment) -> dict[str, str] | None:
+    """Return when the last refresh failed, and why. The provider's words may name raters: they are stored encrypted."""
+    stored = recruitment.options.get("trouble")
+    return stored and {"at": stored["at"], "message": shown(stored.get("sealed", ""), "text")}
 
 
 def recruitments_due() -> list[int]:

@@ -9,10 +9,12 @@ from django.template.defaultfilters import pluralize
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
+from annotation.models.identities import IdentityUnreadable
 from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers.base import Provider, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
+from annotation.recruitment.services.arrivals import has_unreadable
 from annotation.recruitment.services.refreshing import error_record, recruitment_refresh
 from annotation.recruitment.services.terms import terms_of
 
@@ -94,18 +96,17 @@ def _decide(
     if recruitment.account is None:
         raise AnnotationError("This study was created by hand: review its submissions on the provider's pages.")
     fresh = Submission.objects.filter(pk__in=[each.pk for each in submissions], recruitment=recruitment)
-    due = list(
-        fresh.filter(status__in=decision.accepted)
-        .exclude(external_id__startswith=Submission.ERASED_PREFIX)
-        .order_by("pk")
-    )
+    due = list(fresh.filter(status__in=decision.accepted).exclude(sealed="").order_by("pk"))
     if not due:
         problem = "none of them awaits a decision" if submissions else "none was chosen"
         raise AnnotationError(f"Nothing was done: {problem}.")
+    if has_unreadable(recruitment):  # what comes of it could not be read back
+        raise IdentityUnreadable
+    ids = [each.external_id for each in due]
     failure: ProviderError | None = None
     with client_of(recruitment.account, patient=patient) as client:
         try:
-            decision.request(client, [each.external_id for each in due])
+            decision.request(client, ids)
         except ProviderError as error:
             failure = error  # some decisions may have been made: the refresh shows which
     try:

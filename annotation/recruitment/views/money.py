@@ -172,9 +172,9 @@ def _bonus_form(
     due = selectors.top_ups(recruitment, reward=terms.reward, rows=rows)
     by_pk = {row.pk: row for row in rows}
     if form is None:
-        lines = [f"{by_pk[pk].external_id}, {value}" for pk, value in due.items()]
+        lines = [f"{by_pk[pk].shown_id}, {value}" for pk, value in due.items()]
         if chosen is not None:
-            lines += [f"{row.external_id}, " for row in rows if row.pk not in due and not row.erased]
+            lines += [f"{row.shown_id}, " for row in rows if row.pk not in due and not row.erased]
         form = BonusForm(initial={"lines": "\n".join(lines)})
     context = {
         "project": request.project,

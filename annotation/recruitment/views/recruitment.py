@@ -27,7 +27,7 @@ from annotation.recruitment.providers.base import RELEASED
 from annotation.recruitment.services import studies
 from annotation.recruitment.services.accounts import provider_of
 from annotation.recruitment.services.bonuses import batches_of
-from annotation.recruitment.services.refreshing import recruitment_refresh
+from annotation.recruitment.services.refreshing import recruitment_refresh, trouble_of
 from annotation.recruitment.services.terms import (
     Terms,
     expected_screens,
@@ -156,7 +156,7 @@ def recruitment_detail(request: MemberRequest, recruitment: Recruitment) -> Http
         "n_submissions": n_submissions,
         "n_awaiting": counts[SubmissionStatus.AWAITING],
         "batches": batches_of(recruitment),
-        "trouble": recruitment.options.get("trouble"),
+        "trouble": trouble_of(recruitment),
     }
     if manages:
         url = entry_url(request, recruitment)

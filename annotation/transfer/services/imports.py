@@ -182,6 +182,8 @@ class _Writer:
     def _read(self, record: Mapping[str, Any], line: int) -> tuple[Any, ...] | None:
         """Return the values of a line; None, with errors, if it cannot be stored."""
         before = self.problems.total
+        renamed = {self.table.formerly.get(name, name): value for name, value in record.items()}
+        record = {name: value for name, value in renamed.items() if name}
         for name in record.keys() - self.readers.keys():
             self.problems.add(line, name, "an unknown column", f"only {', '.join(self.readers)}")
         row = {column.name: self._value(column, record, line) for column in self.columns}

@@ -54,8 +54,8 @@ class Command(AssayCommand):
         self.stdout.write(f"Restored {written}.")
         if contents.key != installation.key_digest and not (KEY in contents.members and is_generated):
             self.stdout.write(
-                "Its secret key is another one than SECRET_KEY: providers' secrets and raters' links stay unreadable "
-                "until it is SECRET_KEY, or one of SECRET_KEY_FALLBACKS."
+                "Its secret key is another one than SECRET_KEY: providers' secrets, their ids of raters and raters' "
+                "links stay unreadable until it is SECRET_KEY, or one of SECRET_KEY_FALLBACKS."
             )
         if settings.EMBEDDED_POSTGRES:
             self.stdout.write("Start it with: manage.py up")

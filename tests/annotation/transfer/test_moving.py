@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import models
+from pytest_django import Settings
 
 from annotation.models import (
     Campaign,
@@ -171,6 +172,29 @@ def test_nothing_secret_travels(world: tuple[Project, User, Mapping[str, Any]]) 
     assert [secret for secret in secrets if secret in content] == []
     assert "consented_at" not in content
     assert '"named-' in content
+
+
+def test_an_installation_with_another_key_gets_stand_ins_and_no_identity(
+    world: tuple[Project, User, Mapping[str, Any]], settings: Settings
+) -> None:
+    project, owner, _ = world
+    stand_in, known, *_ = Rater.objects.filter(project=project)
+    RaterIdentity.objects.filter(project=project).delete()
+    RaterIdentity.objects.create(rater=stand_in, project=project, provider="aggregate", external_id="median")
+    RaterIdentity.objects.create(rater=known, project=project, provider="prolific", external_id="5f3c0ffee0ddba11")
+    members = files(exported(project))
+    name = "tables/annotation.rateridentity.jsonl"
+    (line,) = members[name].splitlines()
+    row = json.loads(line)
+    assert row.keys() == {"rater", "provider", "local_id"}
+    settings.SECRET_KEY = "the key of another installation" * 2
+    earlier = {"rater": row["rater"], "provider": "aggregate", "external_id": "median", "session": ""}
+    for content in (row, earlier):
+        replace_member(members, name, json.dumps(content).encode() + b"\n")
+        job = imported(zipped(members), owner, name=f"Moved {len(content)}")
+        assert job.state == JobState.DONE, job.error
+        (moved,) = RaterIdentity.objects.filter(project=job.project)
+        assert (moved.external_id, moved.sealed, moved.rater.pseudonym) == ("median", "", stand_in.pseudonym)
 
 
 def test_every_table_and_every_column_is_declared() -> None:

@@ -21,6 +21,7 @@ from annotation.models import (
     ResponseSource,
     Unit,
 )
+from annotation.models.identities import digest_of
 from tests.conftest import ROOT
 
 EXAMPLES = ROOT / "demo" / "examples"
@@ -55,7 +56,7 @@ def test_every_example_becomes_the_same_closed_campaign(dataset: Dataset, exampl
     assert (counts["rated_items"], counts["rated_systems"], counts["rated_responses"]) == (3, 2, 5)
     assert list(campaign.criteria.values_list("name", "position")) == [("relevance", 0), ("informativeness", 1)]
     ratings = Rating.objects.filter(
-        rater__identity__external_id="bob", rated_as__name="SystemA", response__item__external_id="1"
+        rater__identity__digest=digest_of("bob"), rated_as__name="SystemA", response__item__external_id="1"
     )
     assert list(ratings.order_by("criterion__position").values_list("value", flat=True)) == [4, 4]
     assert Presentation.objects.filter(slot=None, outcome="imported").count() == 15
@@ -116,7 +117,8 @@ def test_a_system_with_outputs_cannot_be_an_alias(dataset: Dataset) -> None:
 def test_a_rater_is_one_person_across_imports_of_a_project(dataset: Dataset) -> None:
     imported(dataset, "rater,item,system,q\nann,1,SystemA,3\n")
     imported(dataset, "rater,item,system,q\nann,2,SystemA,3\nbob,2,SystemA,3\n", name="Second")
-    assert sorted(RaterIdentity.objects.values_list("external_id", "rater__pseudonym")) == [
+    identities = RaterIdentity.objects.select_related("rater")
+    assert sorted((each.external_id, each.rater.pseudonym) for each in identities) == [
         ("ann", "J-0001"),
         ("bob", "J-0002"),
     ]

@@ -32,14 +32,9 @@ def dataset(project: Project) -> Dataset:
 
 
 def stored_ratings(campaign) -> list[tuple]:
-    names = (
-        "rater__identity__external_id",
-        "response__item__external_id",
-        "rated_as__name",
-        "criterion__name",
-        "value",
-    )
-    return sorted(campaign.ratings.values_list(*names))
+    names = ("response__item__external_id", "rated_as__name", "criterion__name", "value")
+    raters = {each.rater_id: each.external_id for each in RaterIdentity.objects.all()}
+    return sorted((raters[rater], *rest) for rater, *rest in campaign.ratings.values_list("rater_id", *names))
 
 
 # --- Times, in any table ----------------------------------------------------------------------------------------------
@@ -173,7 +168,7 @@ def test_medians_become_a_campaign_with_one_stand_in_rater(dataset: Dataset) -> 
     assert campaign.design["aggregate"] == "median"
     assert campaign.design["behind"] == {"rows": 3, "least": 2, "most": 4, "all": 9}
     assert (counts["judgements"], counts.get("raters"), counts["behind_aggregates"]) == (3, None, 9)
-    assert set(RaterIdentity.objects.values_list("provider", "external_id")) == {("aggregate", "median")}
+    assert {(each.provider, each.external_id) for each in RaterIdentity.objects.all()} == {("aggregate", "median")}
     assert [value for *_, value in stored_ratings(campaign)] == [5, 2, 4.5]
 
 
@@ -181,7 +176,7 @@ def test_a_rater_named_median_is_not_the_stand_in_rater(dataset: Dataset) -> Non
     stored(dataset, MEDIANS)
     stored(dataset, MEDIANS.replace("5", "4"), name="Again")
     stored(dataset, "rater,item,system,q\nmedian,1,SystemA,3\n", name="Person")
-    assert sorted(RaterIdentity.objects.values_list("provider", "external_id")) == [
+    assert sorted((each.provider, each.external_id) for each in RaterIdentity.objects.all()) == [
         ("aggregate", "median"),
         ("import", "median"),
     ]

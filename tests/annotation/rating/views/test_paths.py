@@ -92,7 +92,7 @@ def test_an_account_is_the_same_rater_in_every_browser_and_its_name_is_not_store
     assert second_browser.get(url("work", campaign)).status_code == 200
     assert Rater.objects.count() == 1
     assert outsider.username not in Rater.objects.get().pseudonym
-    assert RaterIdentity.objects.values_list("provider", "external_id").get() == ("account", str(outsider.pk))
+    assert RaterIdentity.objects.values_list("provider", "local_id").get() == ("account", str(outsider.pk))
 
 
 # --- Languages --------------------------------------------------------------------------------------------------------

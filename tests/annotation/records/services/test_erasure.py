@@ -64,7 +64,7 @@ def jane(campaign: Campaign) -> Rater:
         recruitment=recruitment, rater=jane, external_id=SESSION, paid="4.50", bonus="1.00", note="Jane wrote to us"
     )
     account = ProviderAccount.objects.create(project=campaign.project, provider="prolific", name="Lab")
-    ProviderEvent.objects.create(account=account, event_id="e1", kind="x", payload={"id": SESSION, "p": [PROLIFIC_ID]})
+    ProviderEvent.objects.create(account=account, event_id="e1", kind="x", payload={"id": SESSION, PROLIFIC_ID: [1]})
     ProviderEvent.objects.create(account=account, event_id="e2", kind="x", payload={"id": "somebody else's"})
     return jane
 
@@ -141,7 +141,9 @@ def test_nothing_that_names_the_rater_is_left(campaign: Campaign, jane: Rater, m
     for name in ("Jane", PROLIFIC_ID, SESSION):
         assert name not in everything
     assert "Bob" in everything
-    assert "somebody else's" in everything
+    payloads = [event.payload for event in ProviderEvent.objects.order_by("pk")]
+    assert payloads == [{"id": "[erased]", "[erased]": [1]}, {"id": "somebody else's"}]
+    assert Submission.objects.get().external_id == f"erased-{Submission.objects.get().pk}"
     assert (outcome.identities, outcome.submissions, outcome.messages, outcome.drafts, outcome.rules) == (1, 1, 1, 1, 1)
 
 

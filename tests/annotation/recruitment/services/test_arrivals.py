@@ -1,9 +1,10 @@
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connections
 
-from annotation.models import Campaign, Participation, Rater, RaterIdentity, Recruitment, Slot, Submission
+from annotation.models import Campaign, Participation, Rater, RaterIdentity, Recruitment, Slot, Submission, identities
 from annotation.models import SubmissionStatus as Status
 from annotation.rating.selectors.endings import stay_of
 from annotation.rating.services.raters import participation_start
@@ -146,6 +147,29 @@ def test_an_unpublished_study_admits_no_rater(campaign: Campaign, study: Recruit
     with pytest.raises(ArrivalRefused, match="not been published"):
         arrivals.arrival_admit(recruitment=draft, arrival=Arrival(PERSON, "", "session"))
     assert Rater.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_processes_of_which_one_has_the_new_key_store_a_person_once(
+    study: Recruitment, fake_prolific: FakeProlific, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While all are restarted, one writes digests under the new key, another under the former; both know both."""
+    addresses = [fake_prolific.participant_enters(study.external_id)[1] for _ in range(4)]
+    keys, process = ("a former key" * 5, "a new key" * 5), threading.local()
+    monkeypatch.setattr(identities, "_secrets", lambda: process.secrets)
+
+    def arrive(number: int) -> tuple[int, int]:
+        process.secrets = keys if number % 2 else keys[::-1]
+        try:
+            admitted = arrivals.arrival_admit(recruitment=study, arrival=arrival_of(study, addresses[number // 6]))
+            return admitted.rater.pk, admitted.submission.pk
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(6) as pool:
+        admitted = list(pool.map(arrive, range(24)))
+    assert len(set(admitted)) == 4
+    assert (Rater.objects.count(), RaterIdentity.objects.count(), Submission.objects.count()) == (4, 4, 4)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -201,4 +201,4 @@ def test_the_task_approves_many_and_ignores_a_repeated_request(
     fake_prolific.token = "withdrawn"
     tasks.recruitment_refresh(study.pk)
     study.refresh_from_db()
-    assert "does not accept this token" in study.options["trouble"]["message"]
+    assert "does not accept this token" in (refreshing.trouble_of(study) or {})["message"]

@@ -201,10 +201,8 @@ def test_by_hand_a_known_id_in_another_campaign_is_a_rater_of_its_own(campaign: 
     second = make_recruitment(other, None)
     for _ in range(2):
         assert Client().get(entry(second, session="two")).status_code == 302
-    assert list(RaterIdentity.objects.order_by("pk").values_list("external_id", "session")) == [
-        (PERSON, "one"),
-        (PERSON, "two"),
-    ]
+    known = [(each.external_id, each.session) for each in RaterIdentity.objects.order_by("pk")]
+    assert known == [(PERSON, "one"), (PERSON, "two")]
 
 
 def test_by_hand_no_more_are_admitted_than_there_are_places(campaign: Campaign) -> None:
