@@ -36,7 +36,7 @@ class ResetForm(NamingForm, PasswordResetForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         email = self.fields["email"]
-        email.label, email.error_messages["invalid"] = "Email address", "Give an address such as ada@example.org."
+        email.label, email.error_messages["invalid"] = "E-mail address", "Give an address such as ada@example.org."
 
     def get_users(self, email: str) -> Iterable[Any]:
         return (user for user in super().get_users(email) if user.signs_in_with_password)

@@ -66,7 +66,7 @@ class AdminSignInView(TwoStepView):
     def get_context_data(self, **context: Any) -> dict[str, Any]:
         return super().get_context_data(
             **admin.site.each_context(self.request),
-            title="Log in",
+            title="Sign in",
             subtitle=None,
             app_path=self.request.get_full_path(),
             username=self.request.user.get_username(),

@@ -47,6 +47,7 @@ def _imported() -> Worker:
 
     from config.celery import app
 
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # the tests run them
     app.loader.import_default_modules()
     connections.close_all()
 
