@@ -93,10 +93,10 @@ def missing_from_the_search(pages: dict[Path, Page]) -> Iterator[str]:
 def main() -> int:
     if code := build():
         return code
-    found = list(problems())
+    problem_list = list(problems())
     entrance = (SITE / "index.html").relative_to(ROOT)
-    print("\n".join(found) or f"The documentation is in {entrance}: open it in a browser.")
-    return 1 if found else 0
+    print("\n".join(problem_list) or f"The documentation is in {entrance}: open it in a browser.")
+    return 1 if problem_list else 0
 
 
 if __name__ == "__main__":

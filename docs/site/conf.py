@@ -145,12 +145,12 @@ def text_of(node: nodes.Node) -> str:
 
 def sections(document: nodes.document) -> list[tuple[str, str, str]]:
     """Return the anchor, the title and the text of each section, without that of the sections within."""
-    found = []
+    rows = []
     for section in document.findall(nodes.section):
         parts = [part for part in section.children if not isinstance(part, nodes.section | nodes.title)]
         text = " ".join(" ".join(text_of(part) for part in parts).split())
-        found.append((section["ids"][0], section.next_node(nodes.title).astext(), text))
-    return found
+        rows.append((section["ids"][0], section.next_node(nodes.title).astext(), text))
+    return rows
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:

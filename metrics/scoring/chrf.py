@@ -26,6 +26,7 @@ from metrics.scoring.explain.case import Column, SegmentCase, SegmentExplanation
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import flag, real, whole
+from metrics.scoring.sacrebleu_parts import chrf_scorer
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
@@ -74,10 +75,8 @@ class ChrfPreparation(Preparation):
     def __call__(self, segments: Segments, models: ModelStore) -> ChrfCounts:
         pairs = segments.pairs
         counts = np.zeros((len(pairs), self.char_order + self.word_order, 3), dtype=np.int32)
-        from sacrebleu.metrics.chrf import CHRF
-
-        count = CHRF._get_match_statistics  # noqa: SLF001 - it has no public name
-        scorer = CHRF(self.char_order, self.word_order, whitespace=self.whitespace)
+        scorer = chrf_scorer(self.char_order, self.word_order, whitespace=self.whitespace)
+        count = scorer._get_match_statistics  # noqa: SLF001 - it has no public name
         has_text = np.zeros(segments.row_segment.size, dtype=bool)
         by_row = np.searchsorted(pairs.row, np.arange(has_text.size + 1)).tolist()
         references: list[list[Counter[str]]] = []

@@ -25,6 +25,7 @@ from metrics.scoring.explain.case import Column, Part, SegmentCase, SegmentExpla
 from metrics.scoring.metric import Metric, MetricStatistics, Preparation
 from metrics.scoring.models.store import ModelStore
 from metrics.scoring.parameters import flag
+from metrics.scoring.sacrebleu_parts import ter_edits, ter_tokenizer
 from metrics.scoring.segments import Segments
 from metrics.scoring.texts import Text, as_string
 
@@ -61,9 +62,7 @@ def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
         return 0
     if len(hypothesis) * len(reference) > LONGEST_SEARCH:
         return word_edit_distance(hypothesis, reference)
-    from sacrebleu.metrics.lib_ter import translation_edit_rate
-
-    return int(translation_edit_rate(list(hypothesis), list(reference))[0])
+    return ter_edits(hypothesis, reference)
 
 
 def word_edit_distance(left: Sequence[str], right: Sequence[str]) -> int:
@@ -114,12 +113,15 @@ class TerPreparation(Preparation):
     case_sensitive: bool
 
     def __call__(self, segments: Segments, models: ModelStore) -> TerEdits:
-        from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
-
-        tokenizer = TercomTokenizer(self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
+        tokenizer = ter_tokenizer(
+            normalized=self.normalized,
+            no_punct=self.no_punct,
+            asian_support=self.asian_support,
+            case_sensitive=self.case_sensitive,
+        )
 
         def tokenized(text: Text) -> str:
-            return str(tokenizer(as_string(text).rstrip()))
+            return tokenizer(as_string(text).rstrip())
 
         hypotheses = [tokenized(text).split() for text in segments.row_texts]
         # sacrebleu tokenises references twice, which matters if punctuation is split off.

@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from importlib import import_module
 from itertools import chain
 from typing import Any, TypeAlias
+
+from metrics.scoring import sacrebleu_parts
 
 Text: TypeAlias = str | Sequence[str]
 Tokens: TypeAlias = Sequence[str]
 
-_SACREBLEU_TOKENIZERS = {  # modules and classes below sacrebleu.tokenizers
-    "13a": ("tokenizer_13a", "Tokenizer13a"),
-    "char": ("tokenizer_char", "TokenizerChar"),
-    "intl": ("tokenizer_intl", "TokenizerV14International"),
-    "zh": ("tokenizer_zh", "TokenizerZh"),
-}
-
-TOKENIZERS = ("none", "whitespace", *_SACREBLEU_TOKENIZERS)
-
-
-@cache
-def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
-    module, kind = _SACREBLEU_TOKENIZERS[name]
-    tokenizer: Callable[[str], str] = getattr(import_module(f"sacrebleu.tokenizers.{module}"), kind)()
-    return tokenizer
+TOKENIZERS = ("none", "whitespace", *sacrebleu_parts.TOKENIZERS)
 
 
 def check_choice(parameter: str, value: object, accepted: Iterable[str]) -> None:
@@ -105,9 +91,9 @@ def encoded(text: str) -> bytes:
 
 
 def _splitter(tokenize: str, kinds: set[type]) -> Callable[[Any], Tokens]:
-    if tokenize in _SACREBLEU_TOKENIZERS:
+    if tokenize in sacrebleu_parts.TOKENIZERS:
         # As sacrebleu does. Its tokenisers cache recent results: equal texts are tokenised once.
-        tokenizer = _sacrebleu_tokenizer(tokenize)
+        tokenizer = sacrebleu_parts.tokenizer(tokenize)
         return lambda text: tokenizer(text.rstrip()).split()
     return str.split if kinds <= {str} else _split_unless_split
 

@@ -19,9 +19,13 @@ NAME, PASSWORD = "reader", "a-password-of-theirs"
 def of_python(server: str) -> str:
     """Return all Python of the guide, with the server and the account of the test."""
     text = "\n".join(re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL))
-    for printed, own in (("http://127.0.0.1:8000", server), ('"manager"', f'"{NAME}"'), ("assay-demo", PASSWORD)):
+    for printed, replacement in (
+        ("http://127.0.0.1:8000", server),
+        ('"manager"', f'"{NAME}"'),
+        ("assay-demo", PASSWORD),
+    ):
         assert printed in text
-        text = text.replace(printed, own)
+        text = text.replace(printed, replacement)
     return text
 
 
@@ -46,12 +50,12 @@ def test_both_ways_take_the_same_five_steps(
     (results,) = (body for command, body in bodies.items() if "/results/" in command)
     printed = capsys.readouterr().out.splitlines()
     assert re.fullmatch(rf"{live_server.url}/r/[\w-]+/", printed[0])
-    said = [
+    expected = [
         *(criterion["sentence"] for criterion in results["criteria"]),
         *(f"{row['text']} {row['weight']}" for row in weights),
         *(f"{row['system']} {row['score']}" for row in scores),
     ]
-    assert printed[1:] == said
+    assert printed[1:] == expected
     # Linear weights, 2 (mean - 1) / (5 - 1) - 1: the means are 4.5, 4.5 and 4.
     assert sorted(row["weight"] for row in weights) == [0.5, 0.75, 0.75]
     assert [row["system"] for row in scores] == ["SystemA", "SystemB"]

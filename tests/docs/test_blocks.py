@@ -20,6 +20,7 @@ from tests.docs.documents import FILES, Block, blocks, inner
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 MAKE_VARIABLES = set(re.findall(r"^([A-Z_]+) \?=", (ROOT / "Makefile").read_text(), re.MULTILINE)) | {"TESTS", "HOST"}
 END_OF_COMMAND = re.compile(r"[|;&<>]|\s#")
+WEIGHT_ABOVE = re.compile(r"\bw>=?")  # of a subset such as "w>=0.6": it redirects nothing
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")
 COMMAND = re.compile(r"(?:^|[\s/])manage\.py ([a-z_]+)(?!\w)(.*)")
 MODULE = re.compile(r"python[\d.]* -m ([\w.]+)(.*)")
@@ -103,7 +104,7 @@ def unknown_of_module(name: str, rest: str) -> Iterator[str]:
         return
     if importlib.util.find_spec(name) is None:
         yield f"no module {name}"
-    elif name == "metrics" and (words := shlex.split(END_OF_COMMAND.split(rest.replace("w>", "w"))[0])):
+    elif name == "metrics" and (words := shlex.split(END_OF_COMMAND.split(WEIGHT_ABOVE.sub("w", rest))[0])):
         used = [word for word in words if word.startswith("--")]
         yield from (f"metrics {words[0]} has no {word}" for word in used if word not in options_of_metrics(words[0]))
 

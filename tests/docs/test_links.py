@@ -11,12 +11,12 @@ IN_HTML = re.compile(r'<(?:a|img)\b[^>]*? (?:href|src)="([^"]+)"')
 
 
 def addresses(path: Path) -> set[str]:
-    found = set()
+    targets = set()
     for token in inner(path):
-        found |= {str(token.attrs[name]) for name in ("href", "src") if name in token.attrs}
+        targets |= {str(token.attrs[name]) for name in ("href", "src") if name in token.attrs}
         if token.type in ("html_inline", "html_block"):
-            found |= set(IN_HTML.findall(token.content))
-    return found
+            targets |= set(IN_HTML.findall(token.content))
+    return targets
 
 
 def is_broken(path: Path, address: str) -> bool:

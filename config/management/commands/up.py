@@ -226,7 +226,10 @@ class Command(BaseCommand):
 
 
 def import_parts() -> None:
-    """Import all that the parts need: they are forked from this process, so none must import it again."""
+    """Import what all parts need: they are forked from this process, and share it.
+
+    What few of them use is not imported here but where it computes (``banned-module-level-imports`` in pyproject.toml).
+    """
     get_resolver().url_patterns  # noqa: B018 - imports all views
     app.loader.import_default_modules()
     for name in NEEDED_BY_PARTS:

@@ -16,8 +16,8 @@
   const times = (text, expression) => (text.match(expression) || []).length;
   const value = ([, title, text]) => {
     const all = `${title} ${text}`;
-    const found = each.filter((word) => times(all, word)).length / (each.length || 1);
-    return 10 * found + Math.min(times(all, together), 5) + 2 * times(title, together);
+    const share = each.filter((word) => times(all, word)).length / (each.length || 1);
+    return 10 * share + Math.min(times(all, together), 5) + 2 * times(title, together);
   };
   const best = (sections) => sections.reduce((most, section) => (value(section) > value(most) ? section : most));
 
