@@ -6,10 +6,11 @@ Read by the pages of help and, without Django, by the site that `make docs` buil
 # A name is a path from ``docs/`` without ``.md``, a folder's README by the folder's name. A name that ends with a slash
 # stands for the other documents of the folder, which the site shows below the document before it.
 # What lies outside ``docs/`` is in the site alone.
+GUIDES = "Guides"
 CONTENTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start here", ("index", "../README", "tour")),
     (
-        "Guides",
+        GUIDES,
         (
             *("guides/manager", "guides/rater", "guides/analyst", "guides/administrator", "guides/api"),
             "guides/troubleshooting",

@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_GET
 
+from config.help.contents import GUIDES
 from config.help.documents import Heading, document, first_titles, index, picture
 from config.help.folding import folded
 from config.help.glossary import FIELD, FIVE
@@ -15,11 +16,13 @@ from correlations.published.registry import TABLES
 @require_GET
 def help_index(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()
+    sections = index()
     values = {
         "query": query,
         "found": search(query) if query else [],
         "five": FIVE,
-        "sections": [(title, first_titles(documents), documents) for title, documents in index()],
+        "guides": dict(sections)[GUIDES],
+        "sections": [(title, first_titles(documents), documents) for title, documents in sections if title != GUIDES],
     }
     return render(request, "help/help_index.html", values)
 

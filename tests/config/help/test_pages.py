@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from annotation.models import Project, User
-from config.help.documents import document
+from config.help.documents import document, names
 from config.help.glossary import FIVE, TERMS
 from config.help.pages import BY_VIEW, PAGES, page_of
 from tests.test_access import ROLES, pages
@@ -40,6 +40,16 @@ def test_every_source_names_a_heading_of_a_document() -> None:
 def test_the_five_words_of_every_page_are_first_in_the_glossary() -> None:
     assert [term.name for term in FIVE] == ["Item", "Response", "Rating", "Slot", "Rater"]
     assert all(page.terms is not None for page in PAGES)  # each names terms that exist
+
+
+def test_guides_come_first_and_stand_once(client: Client, db: None) -> None:
+    content = client.get("/help/").content.decode()
+    guides = [document(name) for name in names() if name.startswith("guides/")]
+    assert len(guides) > 5
+    for guide in guides:
+        assert guide is not None
+        assert content.count(f'href="{guide.url}"') == 1
+        assert content.index(guide.url) < content.index("Five words")
 
 
 @pytest.mark.parametrize("address", ["/help/", "/help/glossary/", "/help/docs/methods/", "/help/?q=weight"])
