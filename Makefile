@@ -25,7 +25,7 @@ help:
 
 $(VENV)/installed: requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and f"Assay needs Python 3.11, found {sys.version.split()[0]} at {sys.executable}; name another with: make PYTHON=/path/to/python3.11")'
-	@echo "Installing Assay's requirements into $(VENV) (once, about a minute) ..."
+	@echo "Installing Assay's requirements into $(VENV) (once, one to some minutes) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.txt
 	@touch $@

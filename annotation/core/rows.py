@@ -27,6 +27,7 @@ FORMATS = {"jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV"}
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".tab": "tsv"}
 OTHER_ENDINGS = (".ndjson", ".tab")  # known, not named in messages
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+QUOTED = re.compile(r'"[^"]*"')
 
 EXAMPLE = '{"id": "1", "message": "Hi"}'
 ACCEPTED_ENCODING = "UTF-8 text; save the file again as UTF-8"
@@ -146,11 +147,22 @@ def read_tsv(content: bytes, problems: Problems, beat: Beat = noop, accepted: Ta
     return _with_header(rows.rows, oddities, problems, beat)
 
 
+def csv_delimiter(text: str) -> str:
+    """Return what separates the cells of CSV: the comma, or the semicolon if the header has one and no comma.
+
+    Spreadsheets write semicolons in countries where numbers have a decimal comma.
+    """
+    header = next((line.group() for line in LINE.finditer(text) if line.group().strip()), "")
+    outside_quotes = QUOTED.sub("", header)
+    return ";" if ";" in outside_quotes and "," not in outside_quotes else ","
+
+
 def read_csv(content: bytes, problems: Problems, beat: Beat = noop, accepted: TableLimits | None = None) -> Table:
-    """Read CSV as in RFC 4180: a cell in double quotes may hold commas, line breaks and doubled quotes."""
+    """Read CSV as in RFC 4180: a cell in double quotes may hold delimiters, line breaks and doubled quotes."""
     oddities, rows = Oddities(), _Rows(problems, accepted)
-    lines = _RecordLines(decode(content, problems, oddities), problems)
-    reader = csv.reader(lines, strict=True)
+    text = decode(content, problems, oddities)
+    lines = _RecordLines(text, problems)
+    reader = csv.reader(lines, strict=True, delimiter=csv_delimiter(text))
     try:
         for cells in beating(reader, beat):
             if any(cell.strip() for cell in cells):

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import psutil
 import pytest
+from django.core.management import CommandError
 
+from annotation.core.progress import noop
+from annotation.models import User
+from config.checks import DEMO_PASSWORD
 from config.management.commands import up as command
 from config.management.commands.up import health_at, names_of, network_address, worker_queues
 from tests.up import running_up
@@ -44,6 +48,14 @@ def test_one_worker_is_free_for_short_work(monkeypatch: pytest.MonkeyPatch) -> N
     assert worker_queues(2) == [("worker-1", "celery"), ("long_worker-1", "long"), ("long_worker-2", "long")]
     monkeypatch.setattr(command, "LONG", "celery")
     assert worker_queues(2) == [("worker-1", "celery"), ("worker-2", "celery")]
+
+
+def test_the_terminal_says_why_up_refuses_to_start(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "call_command", lambda *_, **__: None)  # neither migrates nor loads the demo
+    monkeypatch.setattr(command, "collect_changed", noop)
+    User.objects.create_user("viewer", password=DEMO_PASSWORD)
+    with pytest.raises(CommandError, match="'viewer' has the demo's password; change it"):
+        command.Command().prepare()
 
 
 @pytest.mark.worker

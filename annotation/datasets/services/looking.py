@@ -12,7 +12,7 @@ from annotation.core.errors import ImportRefused
 from annotation.core.file_limits import PAGE_BYTES
 from annotation.core.problems import Problems, shortened, shown, storable_json
 from annotation.core.progress import Beat, noop
-from annotation.core.rows import UTF8_MARK, Oddities
+from annotation.core.rows import UTF8_MARK, Oddities, csv_delimiter
 from annotation.datasets.mapping.by_values import filled
 from annotation.datasets.mapping.meanings import IGNORE, NOTHING
 from annotation.datasets.mapping.proposing import (
@@ -87,7 +87,8 @@ def first_names(content: bytes, file_format: str) -> list[str] | None:
         if file_format == "jsonl":
             first = json.loads(next((line for line in text.split("\n") if line.strip()), "null"))
             return list(first) if isinstance(first, dict) else None
-        quoting: Any = {} if file_format == "csv" else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        tabs: Any = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+        quoting = {"delimiter": csv_delimiter(text)} if file_format == "csv" else tabs
         rows = csv.reader(io.StringIO(text, newline=""), **quoting)
         return next(([name.strip() for name in row] for row in rows if any(cell.strip() for cell in row)), None)
     except (ValueError, RecursionError, csv.Error):

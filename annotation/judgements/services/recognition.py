@@ -9,7 +9,7 @@ from itertools import islice
 
 from annotation.core import file_limits
 from annotation.core.near_names import nearest, plain
-from annotation.core.rows import UTF8_MARK
+from annotation.core.rows import UTF8_MARK, csv_delimiter
 from annotation.datasets.mapping.meanings import ID, SYNONYMS, SYSTEM
 from annotation.datasets.selectors.datasets import fields_of_meanings
 from annotation.judgements.services import options as shapes
@@ -34,6 +34,7 @@ CRITERIA = frozenset(
 )
 SAMPLE_BYTES = 256 * 1024
 SAMPLE_ROWS = 200
+TAB = "\t"
 
 
 def recognised(
@@ -49,7 +50,7 @@ def recognised(
     sample = _sample(content)
     if file_format == "jsonl":
         return replace(options, shape=shapes.ASSAY if is_log(_first_names(sample)) else shapes.ROWS)
-    rows = _table(sample, "," if file_format == "csv" else "\t")
+    rows = _table(sample, csv_delimiter(sample) if file_format == "csv" else TAB)
     if not rows:
         return replace(options, shape=shapes.ROWS)
     header = [name.strip() for name in rows[0]]
@@ -159,7 +160,8 @@ def _first_names(sample: str) -> list[str]:
 
 def _table(sample: str, delimiter: str) -> list[list[str]]:
     source = io.StringIO(sample, newline="")
-    reader = csv.reader(source) if delimiter == "," else csv.reader(source, delimiter="\t", quoting=csv.QUOTE_NONE)
+    quoting = csv.QUOTE_NONE if delimiter == TAB else csv.QUOTE_MINIMAL
+    reader = csv.reader(source, delimiter=delimiter, quoting=quoting)
     try:
         return list(islice((row for row in reader if any(cell.strip() for cell in row)), SAMPLE_ROWS + 1))
     except csv.Error:

@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 from celery.signals import worker_shutting_down
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand
 from django.db import connections
@@ -32,6 +33,7 @@ from annotation.core.heartbeats import heartbeats_forget
 from annotation.core.progress import noop
 from annotation.core.queues import LONG, SHORT
 from config.celery import app, liveness
+from config.checks import refuse_to_serve
 from config.claims import FolderClaim, FolderInUseError
 from config.demo import demo_banner
 from config.embedded_postgres import port_is_free
@@ -82,6 +84,8 @@ class Command(BaseCommand):
             import_parts()
             self.in_child(self.prepare)
             host, port = options["host"], free_port(options["host"], options["port"])
+            if port != options["port"]:
+                self.report(f"Port {options['port']} is taken by another program: {port} is used.\n")
             name, near = names_of(host)
             claim.describe(f"http://{name}:{port}")
             # The parts answer to the name that is shown and to the one that is asked for health, too.
@@ -163,6 +167,10 @@ class Command(BaseCommand):
         self.stdout.write("ready.")
         if settings.DEMO:
             call_command("load_demo")
+        try:
+            refuse_to_serve()  # each part would, too, but only its log would say why
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
         heartbeats_forget()
         if settings.MONITORING_DIR:
             for counts in settings.MONITORING_DIR.glob("*.db"):  # of processes of an earlier start

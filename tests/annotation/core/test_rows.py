@@ -6,7 +6,7 @@ import pytest
 
 from annotation.core.errors import ImportRefused
 from annotation.core.problems import Problems, grouped, unlisted
-from annotation.core.rows import Oddities, Table, read_csv, read_jsonl, read_tsv, square
+from annotation.core.rows import Oddities, Table, csv_delimiter, read_csv, read_jsonl, read_tsv, square
 
 
 def read(reader: Callable[[bytes, Problems], Table], content: bytes) -> None:
@@ -51,6 +51,21 @@ def test_csv_quotes_as_in_rfc_4180_and_counts_lines_of_the_file() -> None:
     table = read_csv(b'aaa,bbb,ccc\r\n"aaa","b\r\nbb","ccc"\r\n"aaa","b""bb","ccc"\r\n', Problems("a.csv"))
     assert [row.cells for row in table.rows] == [["aaa", "b\r\nbb", "ccc"], ["aaa", 'b"bb', "ccc"]]
     assert [row.line for row in table.rows] == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("header", "delimiter"),
+    [
+        ("id;text", ";"),
+        ("\n id;text", ";"),
+        ('"a, b";text', ";"),
+        ("id,text;more", ","),
+        ('"id;text"', ","),
+        ("id", ","),
+    ],
+)
+def test_the_header_says_what_separates_the_cells_of_csv(header: str, delimiter: str) -> None:
+    assert csv_delimiter(f"{header}\n1;2,5") == delimiter
 
 
 def test_an_unclosed_quote_is_reported_at_the_start_of_its_row() -> None:

@@ -1,5 +1,7 @@
 """All three formats give the same data set; every bad row is named."""
 
+import csv
+import io
 import json
 import time
 from pathlib import Path
@@ -42,6 +44,10 @@ def facts(content: DatasetContent) -> list[object]:
 def test_the_three_example_files_hold_the_same_data() -> None:
     by_format = {kind: read((EXAMPLES / f"dataset.{kind}").read_bytes(), kind) for kind in ("jsonl", "csv", "tsv")}
     assert facts(by_format["jsonl"]) == facts(by_format["csv"]) == facts(by_format["tsv"])
+    with_semicolons = io.StringIO(newline="")
+    with (EXAMPLES / "dataset.csv").open(encoding="utf-8", newline="") as file:
+        csv.writer(with_semicolons, delimiter=";").writerows(csv.reader(file))
+    assert facts(read(with_semicolons.getvalue().encode(), "csv")) == facts(by_format["csv"])
     # Counted by hand in dataset.jsonl.
     counts = by_format["tsv"].counts("nfc-space")
     assert (counts["items"], counts["systems"], counts["outputs"], counts["references"]) == (3, 2, 6, 7)

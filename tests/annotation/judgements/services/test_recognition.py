@@ -50,6 +50,7 @@ def shape(content: str, kind: str = "csv", **options) -> RatingOptions:
         ("rater,item,system,criterion,value\nann,1,A,q,3\n", "csv", "rows"),
         ('{"rater": "ann", "item": "1", "system": "A", "ratings": {"q": 3}}\n', "jsonl", "rows"),
         ("item\tsystem\tann\tbob\n1\tA\t3\t4\n", "tsv", "raters"),
+        ("item;system;ann;bob\n1;A;3;4\n", "csv", "raters"),
         ("item,text,ann:q,bob:q\n1,Hi,3,4\n", "csv", "raters"),
         ("item,system,median\n1,A,3\n", "csv", "aggregate"),
         ("item_id,model,avg_quality,n\n1,A,3,5\n", "csv", "aggregate"),
