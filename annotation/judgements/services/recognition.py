@@ -160,8 +160,10 @@ def _first_names(sample: str) -> list[str]:
 
 def _table(sample: str, delimiter: str) -> list[list[str]]:
     source = io.StringIO(sample, newline="")
-    quoting = csv.QUOTE_NONE if delimiter == TAB else csv.QUOTE_MINIMAL
-    reader = csv.reader(source, delimiter=delimiter, quoting=quoting)
+    tabs = delimiter == TAB
+    reader = (
+        csv.reader(source, delimiter=TAB, quoting=csv.QUOTE_NONE) if tabs else csv.reader(source, delimiter=delimiter)
+    )
     try:
         return list(islice((row for row in reader if any(cell.strip() for cell in row)), SAMPLE_ROWS + 1))
     except csv.Error:
