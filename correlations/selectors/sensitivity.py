@@ -167,7 +167,10 @@ class SensitivityReport:
             return "This study has one metric: there is no other to put it ahead of."
         if self.settled:
             return f"{_capital(self._what_it_took())}."
-        return f"Even all ratings do not settle whether {self.first} or {self.second} is closer to the raters."
+        return (
+            f"No number was enough: even all ratings do not settle whether {self.first} or {self.second} is closer to "
+            "the raters."
+        )
 
     @property
     def tuned(self) -> str:

@@ -83,9 +83,13 @@ class LaunchReport:
         return f"{self.hours:,.0f}" if self.hours >= 10 else f"{self.hours:.1f}"
 
     @property
-    def hours_each_text(self) -> str:
-        """Return the hours of one rater if there are no more raters than needed."""
-        return f"{self.hours / max(self.raters_at_least, 1):,.1f}"
+    def time_text(self) -> str:
+        return _time_text(self.hours)
+
+    @property
+    def time_each_text(self) -> str:
+        """Return the time of one rater if there are no more raters than needed."""
+        return _time_text(self.hours / max(self.raters_at_least, 1))
 
     @property
     def launch_text(self) -> str:
@@ -237,6 +241,17 @@ def _quality(draft: CampaignDraft) -> QualityDesign:
         return QualityDesign.from_dict(draft.quality)
     except DesignError:
         return QualityDesign()
+
+
+def _time_text(hours: float) -> str:
+    """Return hours in words, in minutes up to an hour and a half.
+
+    >>> [_time_text(hours) for hours in (0.001, 0.4, 1.6, 1234)]
+    ['1 minute', '24 minutes', '1.6 hours', '1,234 hours']
+    """
+    if hours < 1.5:
+        return counted(max(round(60 * hours), 1), "minute")
+    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
 def _cents(amount: Decimal) -> Decimal:
