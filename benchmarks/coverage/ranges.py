@@ -22,7 +22,7 @@ from correlations.stats.system_level import USUAL
 SPREAD = 0.4  # of systems' qualities
 DIFFICULTY, OUTPUT, NOISE = 0.5, 0.5, 0.8  # of items, of single outputs, and of a metric's scores of these
 SEVERITY, TASTE, CARE = 0.3, 0.2, 0.7  # of raters: in general, for a system, and from rating to rating
-DRAWS, TRIALS = 200, 800
+DRAWS, TRIALS, MANY = 200, 800, 3200
 OF_STUDY = 500  # draws that a study has unless it is asked for others; the ends of fewer lie further in
 
 
@@ -170,11 +170,15 @@ def _settings(of: Of) -> tuple[Setting, ...]:
 def _setting(key: str, design: Design, of: Of) -> Setting:
     of_study = of is other_everything and key == "pearson" and design is USUAL_DESIGNS[1]
     n_draws = OF_STUDY if of_study else DRAWS
+    many = of is other_everything or (of is other_items_and_systems and design.skewed)
+    cautious = of is other_everything and design.systems == 6
     return Setting(
         f"{COEFFICIENTS[key].symbol}, {design}" + f", {n_draws} draws" * of_study,
         partial(trial, design=design, key=key, of=of, n_draws=n_draws),
-        1400 if of_study else TRIALS,
-        WIDER if (of is other_systems and key != "pearson") or (of is other_items and design is PERFECT) else "",
+        1400 if of_study else MANY if many else TRIALS,
+        WIDER
+        if cautious or (of is other_systems and key != "pearson") or (of is other_items and design is PERFECT)
+        else "",
     )
 
 

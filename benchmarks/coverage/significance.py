@@ -16,7 +16,7 @@ from correlations.stats.significance import williams_test
 
 SPREAD, OWN = 0.4, 0.3  # of systems' qualities, and of what a metric thinks of a system
 DIFFICULTY, NOISE = 0.5, 0.8  # of items, and of single outputs' scores and ratings
-REPLICATES, PERMUTATIONS, TRIALS = 150, 99, 800
+REPLICATES, PERMUTATIONS, TRIALS, OF_OUTPUTS = 150, 99, 800, 6000
 
 
 def world(
@@ -216,13 +216,13 @@ CASES = (
         f"{NAME} outputs, bootstrap over items",
         RESAMPLING,
         (),
-        tuple(Setting(named(8, s), partial(output_interval, items=s), TRIALS) for s in (50, 200)),
+        tuple(Setting(named(8, s), partial(output_interval, items=s), OF_OUTPUTS) for s in (50, 200)),
     ),
     Case(
         f"{NAME} outputs, bootstrap over items, p",
         RESAMPLING,
         (),
-        tuple(Setting(named(8, s), partial(output_null, items=s), TRIALS) for s in (50, 200)),
+        tuple(Setting(named(8, s), partial(output_null, items=s), OF_OUTPUTS) for s in (50, 200)),
         P_VALUE,
     ),
     Case(

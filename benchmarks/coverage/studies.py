@@ -209,7 +209,7 @@ CASES = (
         (
             *(Setting(f"{n} items, {UNITS}", partial(over_items, n=n), 400) for n in (300, 1000)),
             Setting(
-                f"300 of 1500 items rated, {UNITS}", partial(over_rated_items, n=1500, rated=0.2, alike=True), 1200
+                f"300 of 1500 items rated, {UNITS}", partial(over_rated_items, n=1500, rated=0.2, alike=True), 5000
             ),
             Setting(
                 f"half of each system's outputs of 1200 items rated, {UNITS}",
@@ -251,7 +251,7 @@ CASES = (
         ("BootstrapDifference.interval", "BootstrapDifference.standard_error"),
         (
             Setting(f"300 items, {UNITS}", partial(difference, n=300), 1000, WIDER),
-            Setting(f"1000 items, {UNITS}", partial(difference, n=1000), 1000),
+            Setting(f"1000 items, {UNITS}", partial(difference, n=1000), 4000),
         ),
     ),
     Case(
@@ -260,7 +260,7 @@ CASES = (
         ("BootstrapDifference.p_value",),
         (
             Setting(f"300 items, {UNITS}", partial(difference_null, n=300), 1000, CAUTIOUS),
-            Setting(f"1000 items, {UNITS}", partial(difference_null, n=1000), 1000),
+            Setting(f"1000 items, {UNITS}", partial(difference_null, n=1000), 4000),
         ),
         "p-value",
     ),

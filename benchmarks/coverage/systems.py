@@ -311,7 +311,7 @@ CASES = (
         "annotation.ranking.means.system_means",
         ("Differences.wilcoxon_p_values",),
         tuple(
-            Setting(f"{n} items, 3 raters", partial(equal, n_items=n, test="wilcoxon_p_values"), TRIALS)
+            Setting(f"{n} items, 3 raters", partial(equal, n_items=n, test="wilcoxon_p_values"), 4000)
             for n in (20, 100)
         ),
         "p-value",
