@@ -46,11 +46,9 @@ def event_handle(*, event_id: int) -> bool:
                 _read(client, event)
         except NotFound as error:
             message = error.message
-        except ProviderError as error:
+        except (ProviderError, IdentityUnreadable) as error:  # it is tried again
             _record_error(event, error.message)
             return False
-        except IdentityUnreadable as error:
-            message = error.message
         else:
             message = ""
         _record_error(event, message, handled_at=Now())
@@ -59,7 +57,7 @@ def event_handle(*, event_id: int) -> bool:
 
 def _record_error(event: ProviderEvent, message: str, **more: Any) -> None:
     event.error = message
-    ProviderEvent.objects.filter(pk=event.pk).update(sealed_error=event.sealed_error, **more)
+    ProviderEvent.objects.filter(pk=event.pk).update(sealed_error=event.sealed_error, digests=event.digests, **more)
 
 
 def events_due() -> list[int]:
