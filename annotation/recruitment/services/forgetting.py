@@ -31,8 +31,12 @@ def marks_are_read(recruitment: Recruitment) -> None:
 def recruitments_to_read() -> list[Recruitment]:
     """Return those with marks under a former key that are still needed: erased submissions would come back."""
     connected = Recruitment.objects.filter(account__isnull=False, options__has_key="erased").exclude(external_id="")
-    due = connected.exclude(options__erased_read=present_key()).select_related("campaign").order_by("pk")
-    return [each for each in due if not all(map(is_current, each.options["erased"]))]
+    unread = (
+        each
+        for each in connected.select_related("campaign").order_by("pk")
+        if each.options.get("erased_read") != present_key()
+    )
+    return [each for each in unread if not all(map(is_current, each.options["erased"]))]
 
 
 @transaction.atomic
