@@ -14,6 +14,7 @@ from annotation.models.identities import IdentityUnreadable
 from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
+from annotation.recruitment.services.arrivals import unreadable_check
 from annotation.recruitment.services.refreshing import study_apply, submission_apply
 
 LATE = timedelta(minutes=1)  # after this time the task was lost or failed
@@ -74,6 +75,7 @@ def _read(client: Provider, event: ProviderEvent) -> None:
         reported = client.submission(resource)
         recruitment = recruitments.filter(external_id=reported.study).first()
         if recruitment is not None:  # else the study was not created here
+            unreadable_check(recruitment)
             submission_apply(recruitment=recruitment, reported=reported)
     elif event.kind.startswith("study."):
         recruitment = recruitments.filter(external_id=resource).first()

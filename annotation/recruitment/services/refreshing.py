@@ -28,7 +28,7 @@ from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.arrivals import has_unreadable, identities_of, submission_of
+from annotation.recruitment.services.arrivals import identities_of, submission_of, unreadable_check
 from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
 from annotation.recruitment.services.forgetting import is_forgotten, marks_are_read
@@ -47,8 +47,7 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
         return 0
     began = timezone.now()
     try:
-        if has_unreadable(recruitment):  # each of these submissions would be stored a second time
-            raise IdentityUnreadable
+        unreadable_check(recruitment)
         with client_of(account, patient=patient) as client:
             study = client.study_fetch(recruitment.external_id)
             submissions = list(client.submissions(study.id))
@@ -86,7 +85,10 @@ def study_apply(*, recruitment: Recruitment, study: base.Study) -> None:
 
 @transaction.atomic
 def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> bool:
-    """Store the provider's state of a submission. If it was returned, release its slots by the return policy."""
+    """Store the provider's state of a submission. If it was returned, release its slots by the return policy.
+
+    Call it where ``unreadable_check`` was called: else one that cannot be read would be stored a second time.
+    """
     if is_forgotten(recruitment, reported.id):
         return False
     new = {"rater": _known_rater(recruitment, reported), "started_at": reported.started_at}

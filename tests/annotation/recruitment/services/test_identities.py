@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from psycopg.sql import SQL, Identifier
 from pytest_django import Settings
@@ -278,6 +279,12 @@ def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_wait
     submission = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url)).submission
     assert study.account is not None
     stay = prolific_comes(study, fake_prolific)
+    Submission.objects.filter(pk=submission.pk).update(status="awaiting")
+    bonuses.bonus_prepare(recruitment=hit, amounts={submission.pk: Decimal("0.50")}, reason="Thanks")
+    hit.refresh_from_db()
+    (unknown,) = hit.options["bonuses"]
+    unknown["state"] = "unknown"  # some of them may have been paid
+    hit.save()
     fake_prolific.participant_returns(stay.external_id)
     payload = {"resource_id": stay.external_id}
     message = ProviderEvent.objects.create(account=study.account, event_id="e", kind="submission.x", payload=payload)
@@ -287,6 +294,10 @@ def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_wait
     )
 
     assert endings.submission_end(submission=submission, outcome=Outcome.COMPLETED) == Completion()
+    with pytest.raises(IdentityUnreadable):
+        bonuses.bonus_pay(recruitment=hit, batch_id=unknown["id"])
+    hit.refresh_from_db()
+    assert hit.options["bonuses"] == [unknown]
     assert not events.event_handle(event_id=message.pk)
 
     message.refresh_from_db()
@@ -417,3 +428,26 @@ def test_a_message_is_found_by_an_id_in_it_however_it_is_written(study: Recruitm
         ({"n": 7, "text": "cd-ab"}, ""),
     ]
     assert not messages_naming(campaign.project_id, [one, two, three]).exists()
+
+
+def test_keys_of_stored_rows_are_looked_up_once_for_all_submissions_of_a_study(
+    study: Recruitment, fake_prolific: FakeProlific
+) -> None:
+    for _ in range(3):
+        fake_prolific.participant_enters(study.external_id)
+    with CaptureQueriesContext(connection) as queries:
+        assert refreshing.recruitment_refresh(recruitment=study) == 3
+    assert sum('digest"::text LIKE' in each["sql"] and "submission" in each["sql"] for each in queries) == 1
+
+
+def test_a_row_that_is_erased_while_it_is_encrypted_again_stays_erased(
+    study: Recruitment, fake_prolific: FakeProlific, settings: Settings
+) -> None:
+    submission = prolific_comes(study, fake_prolific)
+    identity = RaterIdentity.objects.get()
+    rater_erase(rater=identity.rater)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [settings.SECRET_KEY]
+    for row in (identity, submission):
+        arrivals.identity_renew(row)
+    assert not RaterIdentity.objects.exists()
+    assert Submission.objects.get().external_id == f"erased-{submission.pk}"
