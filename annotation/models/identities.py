@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import combinations
+from itertools import product
 from typing import Any
 
 from django.conf import settings
@@ -20,7 +20,7 @@ from annotation.core.vault import BlindIndex, SealBrokenError, Vault
 SEALING, INDEXING = b"assay rater identities 1", b"assay rater identities index 1"
 DIGEST = BlindIndex.LENGTH
 HYPHENATED = re.compile(r"[\w-]{6,}")
-SHORTEST, MOST_PARTS = 6, 8  # characters of an id in a text, parts of a word with hyphens
+SHORTEST, MOST_PARTS = 6, 8  # characters of an id within a text, and its parts between hyphens
 UNREADABLE = "cannot be read: it was encrypted with a SECRET_KEY that is not known here"
 
 
@@ -139,9 +139,9 @@ def _words(text: str) -> Iterable[str]:
     """Return the longer words of a text: of one with hyphens also its parts, each and with those that follow."""
     for word in HYPHENATED.findall(text):
         yield word
-        parts = word.split("-")[:MOST_PARTS]
-        for first, last in combinations(range(len(parts) + 1), 2):
-            if len(part := "-".join(parts[first:last])) >= SHORTEST:
+        parts = word.split("-")
+        for first, n in product(range(len(parts)), range(1, MOST_PARTS + 1)):
+            if len(part := "-".join(parts[first : first + n])) >= SHORTEST:
                 yield part
 
 

@@ -66,6 +66,8 @@ def _change(recruitment: Recruitment, former: Collection[str], new: list[str]) -
     fresh = locked(recruitment)
     stay = [mark for mark in fresh.options.get("erased", []) if mark not in former and mark not in new]
     fresh.options = {**fresh.options, "erased": [*stay, *new]}
+    if fresh.options.get("erased_read") != present_key():
+        fresh.options.pop("erased_read", None)  # else the new marks would count as read after a change back
     fresh.save(update_fields=["options"])
 
 

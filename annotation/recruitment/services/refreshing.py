@@ -149,7 +149,8 @@ def _paid_before(submission: Submission, started_at: datetime | None, status: St
     if before is None:
         return {}
     Submission.objects.filter(pk=before.pk).update(paid=None, bonus=None)
-    return {"paid": before.paid, "bonus": before.bonus}
+    bonuses = [each for each in (before.bonus, submission.bonus) if each is not None]
+    return {"paid": before.paid, "bonus": sum(bonuses) if bonuses else None}
 
 
 def _note(submission: Submission, reported: base.Submission) -> str:
