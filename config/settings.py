@@ -1,6 +1,7 @@
 """The only file that reads the environment. Every setting has a working default; NAME_FILE names a secret's file."""
 
 import os
+import re
 import secrets
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -27,6 +28,11 @@ def secret(name: str, default: str = "") -> str:
     return path.read_text().strip() if path else env.str(name, default)
 
 
+def secret_list(name: str) -> list[str]:
+    """Return the values of NAME, or of the file that NAME_FILE names: with commas, or each on a line."""
+    return [each for each in re.split(r"\s*[,\n]\s*", secret(name)) if each]
+
+
 # --- Where and how ---------------------------------------------------------------------------------------------------
 
 DEBUG = env.bool("DEBUG", False)
@@ -43,20 +49,24 @@ NUM_PROXIES = env.int("NUM_PROXIES", 1 if BEHIND_TLS else 0)
 DEVELOPMENT_SECRET_KEY = "development-only-and-refused-in-production-0123456789"  # noqa: S105
 
 
+SECRET_KEY_PATH = DATA_DIR / "secret_key"
+# Made by this process: nothing can be encrypted under it yet, and nothing of an older installation should be.
+SECRET_KEY_IS_NEW = not (secret("SECRET_KEY") or DEBUG or SECRET_KEY_PATH.exists())
+
+
 def generated_secret_key() -> str:
     """Return a key generated for this installation and stored with its data."""
-    path = DATA_DIR / "secret_key"
-    if not path.exists():
+    if not SECRET_KEY_PATH.exists():
         DATA_DIR.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50))
-    return path.read_text().strip()
+        SECRET_KEY_PATH.touch(mode=0o600)
+        SECRET_KEY_PATH.write_text(secrets.token_urlsafe(50))
+    return SECRET_KEY_PATH.read_text().strip()
 
 
 SECRET_KEY = secret("SECRET_KEY") or (DEVELOPMENT_SECRET_KEY if DEBUG else generated_secret_key())
 
 # Former keys: what they signed or encrypted stays readable.
-SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
+SECRET_KEY_FALLBACKS = secret_list("SECRET_KEY_FALLBACKS")
 
 # --- Database and broker ---------------------------------------------------------------------------------------------
 

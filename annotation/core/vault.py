@@ -50,7 +50,7 @@ class Vault:
 class BlindIndex:
     """Find a sealed text without opening any: by a keyed digest, under the first secret or any other.
 
-    A digest begins with a name of its key, so that digests of an unknown key can be told.
+    A digest begins with the name of its key: so it can be seen that a digest is of an unknown key.
 
     References
     ----------

@@ -12,15 +12,14 @@ import numpy.typing as npt
 from annotation.models import RaterIdentity
 from annotation.weighting.result import WeightResult
 
-PROVIDER = RaterIdentity.AGGREGATE
 REASON = "only medians or means were imported: their raters are not known"
 
 
 def by_stand_ins(rater_ids: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which of these raters are stand-ins."""
     distinct = np.unique(rater_ids).tolist()
-    stand_ins = RaterIdentity.objects.filter(provider=PROVIDER, rater__in=distinct).values_list("rater_id", flat=True)
-    return np.isin(rater_ids, list(stand_ins))
+    stand_ins = RaterIdentity.objects.filter(provider=RaterIdentity.AGGREGATE, rater__in=distinct)
+    return np.isin(rater_ids, list(stand_ins.values_list("rater_id", flat=True)))
 
 
 def without_intervals(result: WeightResult, responses: npt.NDArray[np.int64]) -> WeightResult:

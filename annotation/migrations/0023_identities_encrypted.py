@@ -1,9 +1,9 @@
-"""Drop the identities in the clear, once those that were written meanwhile are encrypted, too."""
+"""Drop the identities in the clear, once those that were written or changed meanwhile are encrypted, too."""
 
 import django.contrib.postgres.fields
 from django.db import migrations, models
 
-from annotation.migrations._identities import encrypt
+from annotation.migrations._identities import finish
 
 TABLES = "annotation_rateridentity, annotation_submission, annotation_providerevent"
 
@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
             f"SET LOCAL lock_timeout = '2s'; LOCK TABLE {TABLES} IN ACCESS EXCLUSIVE MODE; SET LOCAL lock_timeout = 0",
             migrations.RunSQL.noop,
         ),
-        migrations.RunPython(encrypt, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(finish, migrations.RunPython.noop, elidable=True),
         migrations.RemoveConstraint('rateridentity', 'identity_once_per_project_and_provider'),
         migrations.RemoveConstraint('submission', 'submission_once_per_recruitment'),
         migrations.RemoveField('rateridentity', 'external_id'),

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from django.conf import settings
@@ -18,15 +19,19 @@ from annotation.core.vault import BlindIndex, SealBrokenError, Vault
 
 SEALING, INDEXING = b"assay rater identities 1", b"assay rater identities index 1"
 DIGEST = BlindIndex.LENGTH
-LONG_WORD = re.compile(r"\w{6,}")
-UNREADABLE = "cannot be read: it was encrypted with a SECRET_KEY that is not among SECRET_KEY_FALLBACKS"
+HYPHENATED = re.compile(r"[\w-]{6,}")
+SHORTEST, MOST_PARTS = 6, 8  # characters of an id within a text, and its parts between hyphens
+UNREADABLE = "cannot be read: it was encrypted with a SECRET_KEY that is not known here"
 
 
 class IdentityUnreadable(AnnotationError):
     """No key of this installation opens what a provider calls a rater."""
 
     def __init__(self) -> None:
-        super().__init__(f"A rater's id elsewhere {UNREADABLE}. Ask who runs this installation to add the former key.")
+        super().__init__(
+            f"The provider's id of a rater {UNREADABLE}. "
+            "Ask the administrator to add the former key to SECRET_KEY_FALLBACKS."
+        )
 
 
 def seal(**values: str) -> str:
@@ -46,6 +51,14 @@ def resealed(sealed: str) -> str:
         return _vault(_secrets()).reseal(sealed) if sealed else ""
     except SealBrokenError as error:
         raise IdentityUnreadable from error
+
+
+def is_lost(sealed: str) -> bool:
+    """Return whether no key of this installation opens it."""
+    try:
+        return bool(sealed) and not opened(sealed)
+    except IdentityUnreadable:
+        return True
 
 
 def shown(sealed: str, name: str = "external_id") -> str:
@@ -72,7 +85,16 @@ def texts_by_digest(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_current(digest: str) -> bool:
-    return digest.startswith(_index(_secrets()).beginnings[0])
+    return digest.startswith(present_key())
+
+
+def present_key() -> str:
+    """Return how the digests of the present key begin."""
+    return _index(_secrets()).beginnings[0]
+
+
+def is_of_unknown_key(digest: str) -> bool:
+    return "." in digest and not digest.startswith(_index(_secrets()).beginnings)
 
 
 def of_unknown_key(column: str = "digest") -> Q:
@@ -84,9 +106,15 @@ def of_unknown_key(column: str = "digest") -> Q:
 
 
 def digests_within(data: Any) -> list[str]:
-    """Return digests of the texts in JSON, and of the longer words in them, so that a message is found by an id."""
-    words = {word for text in _texts(data) for word in (text, *LONG_WORD.findall(text))}
+    """Return digests of texts and numbers in JSON, and of longer words in them, so that a message is found by an id."""
+    words = {word for text in _texts(data) if text for word in (text, *_words(text))}
     return sorted(map(digest_of, words))
+
+
+def messages_within(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the parts of a recruitment's options whose ``sealed`` holds words of the provider: errors, bonuses."""
+    troubles = [options["trouble"]] if options.get("trouble") else []
+    return [*troubles, *options.get("bonuses", [])]
 
 
 def seal_json(data: Any) -> str:
@@ -100,9 +128,21 @@ def json_opened(sealed: str) -> Any:
 def _texts(data: Any) -> Iterable[str]:
     if isinstance(data, str):
         yield data
+    elif isinstance(data, int | float):
+        yield str(data)
     elif isinstance(data, dict | list):
         for each in (*data, *data.values()) if isinstance(data, dict) else data:
             yield from _texts(each)
+
+
+def _words(text: str) -> Iterable[str]:
+    """Return the longer words of a text: of one with hyphens also its parts, each and with those that follow."""
+    for word in HYPHENATED.findall(text):
+        yield word
+        parts = word.split("-")
+        for first, n in product(range(len(parts)), range(1, MOST_PARTS + 1)):
+            if len(part := "-".join(parts[first : first + n])) >= SHORTEST:
+                yield part
 
 
 def _secrets() -> tuple[str, ...]:

@@ -36,13 +36,14 @@ class Rater(models.Model):
         return self.pseudonym
 
 
-GIVEN_HERE = ("account", "aggregate")  # identities that no one else knows: not encrypted
+ACCOUNT, AGGREGATE = "account", "aggregate"
+GIVEN_HERE = (ACCOUNT, AGGREGATE)  # identities that no one else knows: not encrypted
 
 
 class RaterIdentity(models.Model):
     """Who a rater is elsewhere: what a provider or a file calls them, encrypted, or an account here."""
 
-    ACCOUNT, AGGREGATE = GIVEN_HERE
+    ACCOUNT, AGGREGATE = ACCOUNT, AGGREGATE
     IMPORT = "import"  # the provider of raters who come in a file
     SEALED = ("sealed", "digest", "session_digest")  # what depends on the secret key
 

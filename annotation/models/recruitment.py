@@ -120,6 +120,7 @@ class Submission(models.Model):
     """A rater's submission at the provider."""
 
     ERASED_PREFIX = "erased-"  # begins the digests of erased submissions, and what pages call them
+    LOST_PREFIX = "lost-"  # the same of those whose id no key opened: the provider may name them again
     SEALED = ("sealed", "digest")  # what depends on the secret key
 
     recruitment = models.ForeignKey(Recruitment, on_delete=models.PROTECT, related_name="submissions")
@@ -204,7 +205,7 @@ class ProviderEvent(models.Model):
 
     @payload.setter
     def payload(self, data: Any) -> None:
-        self.sealed_payload, self.digests = identities.seal_json(data), identities.digests_within(data)
+        self.sealed_payload, self.digests = identities.seal_json(data), identities.digests_within([data, self.error])
 
     @property
     def error(self) -> str:
@@ -213,11 +214,17 @@ class ProviderEvent(models.Model):
     @error.setter
     def error(self, text: str) -> None:
         self.sealed_error = identities.seal(text=text) if text else ""
+        try:
+            self.digests = identities.digests_within([self.payload, text])
+        except identities.IdentityUnreadable:
+            self.digests = sorted({*self.digests, *identities.digests_within(text)})
 
     def reseal(self) -> bool:
         """Encrypt it under the present key; return False if it is already."""
         before = self.sealed_payload, self.sealed_error
         self.sealed_error = identities.resealed(self.sealed_error)
-        if identities.resealed(self.sealed_payload) != self.sealed_payload:
-            self.payload = self.payload
-        return before != (self.sealed_payload, self.sealed_error)
+        self.sealed_payload = identities.resealed(self.sealed_payload)
+        if before == (self.sealed_payload, self.sealed_error):
+            return False
+        self.digests = identities.digests_within([self.payload, self.error])
+        return True

@@ -11,7 +11,6 @@ from django.utils import timezone
 from annotation import models as m
 from annotation.core.canonical import canonical_json
 from annotation.datasets.services.export import dataset_hash
-from annotation.judgements.stand_ins import PROVIDER as STAND_IN
 from annotation.rating.selectors.ratings import rating_log
 from annotation.references.releases.selectors.releases import release_name
 from annotation.references.releases.services.releases import stored_content_hash
@@ -118,7 +117,8 @@ TABLES = [
     Table(m.Rater, left_out={"access_token": SECRET}),
     Table(
         m.RaterIdentity,
-        where={"provider": STAND_IN},  # providers' ids stay: they are encrypted with this installation's key
+        # Providers' ids stay: they are encrypted with this installation's key.
+        where={"provider": m.RaterIdentity.AGGREGATE},
         left_out={"sealed": IDENTITY, "digest": IDENTITY, "session_digest": IDENTITY},
         formerly={"external_id": "local_id", "session": ""},
     ),

@@ -23,7 +23,6 @@ from annotation.core.problems import Problems
 from annotation.core.races import refused_if_taken
 from annotation.datasets.services.export import dataset_rehash
 from annotation.judgements.services.content import Judgement, RatingContent, add_problem
-from annotation.judgements.stand_ins import PROVIDER as AGGREGATE_PROVIDER
 from annotation.models import (
     Campaign,
     CampaignState,
@@ -312,13 +311,13 @@ def _identity(rater: Rater, external_id: str) -> RaterIdentity:
 
 def _aggregate_rater(project: Project, kind: str) -> int:
     """Return the stand-in for the raters behind medians or means, the same in every campaign of a project."""
-    identity = RaterIdentity.objects.filter(project=project, provider=AGGREGATE_PROVIDER, local_id=kind).first()
+    identity = RaterIdentity.objects.filter(project=project, provider=RaterIdentity.AGGREGATE, local_id=kind).first()
     if identity is not None:
         return identity.rater_id
     taken = set(Rater.objects.filter(project=project, pseudonym__startswith=kind).values_list("pseudonym", flat=True))
     name = next(name for name in (kind, *(f"{kind}-{n}" for n in range(2, len(taken) + 3))) if name not in taken)
     rater = Rater.objects.create(project=project, pseudonym=name)
-    RaterIdentity.objects.create(rater=rater, project=project, provider=AGGREGATE_PROVIDER, local_id=kind)
+    RaterIdentity.objects.create(rater=rater, project=project, provider=RaterIdentity.AGGREGATE, local_id=kind)
     return rater.pk
 
 

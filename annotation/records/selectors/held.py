@@ -65,6 +65,7 @@ def held_of(rater: Rater) -> Held:
     stays = submissions.exclude(sealed="").select_related("recruitment").order_by("pk")
     known = [(identity.provider, identity.shown_id) for identity in identities]
     known += [(stay.recruitment.provider, stay.shown_id) for stay in stays]
+    elsewhere = [each for provider, each in known if provider != RaterIdentity.ACCOUNT]
     presentations = Presentation.objects.filter(rater=rater)
     return Held(
         rater=rater,
@@ -83,7 +84,7 @@ def held_of(rater: Rater) -> Held:
             )
         ],
         submissions=submissions.count(),
-        messages=messages_naming(rater.project_id, [each for provider, each in known if provider != "account"]).count(),
+        messages=messages_naming(rater.project_id, elsewhere).count(),
     )
 
 

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from annotation.models import Campaign, Rater, RaterIdentity, Submission
-from annotation.models.identities import IdentityUnreadable
+from annotation.models.identities import IdentityUnreadable, of_unknown_key
 from annotation.rating.pseudonyms import MADE_HERE
 from annotation.records.selectors.tables import AUDIT, DECISIONS, NAMED, RULES, Table
 
@@ -60,18 +61,22 @@ def renamed(data: Any, names: Mapping[str, str]) -> Any:
     return data
 
 
+def redaction_check(campaign: Campaign) -> None:
+    """Refuse if no key opens an id that is to be replaced in a record; call it before a file is begun."""
+    if any(rows.filter(of_unknown_key()).exists() for rows in _identified(campaign)):
+        raise IdentityUnreadable
+
+
+def _identified(campaign: Campaign) -> tuple[QuerySet[RaterIdentity], QuerySet[Submission]]:
+    raters = RaterIdentity.objects.filter(rater__participations__campaign=campaign)
+    return raters, Submission.objects.filter(recruitment__campaign=campaign)
+
+
 def _provider_ids(campaign: Campaign) -> re.Pattern[str] | None:
     """Return a pattern of the providers' ids of the campaign's raters and submissions, which no record may show."""
-    raters = RaterIdentity.objects.filter(rater__participations__campaign=campaign)
-    stays = Submission.objects.filter(recruitment__campaign=campaign)
-    return words_pattern(long_ids({*readable_ids(raters.iterator()), *readable_ids(stays.iterator())}))
-
-
-def readable_ids(rows: Iterable[RaterIdentity | Submission]) -> Iterator[str]:
-    """Yield the ids that a key opens."""
-    for row in rows:
-        with suppress(IdentityUnreadable):
-            yield row.external_id
+    raters, stays = _identified(campaign)
+    rows: Iterable[RaterIdentity | Submission] = chain(raters.iterator(), stays.iterator())
+    return words_pattern(long_ids({row.external_id for row in rows}))
 
 
 def long_ids(ids: Iterable[str]) -> list[str]:

@@ -8,6 +8,7 @@ The same person is a new rater next time.
 import re
 import secrets
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 from uuid import uuid4
@@ -30,10 +31,11 @@ from annotation.models import (
     Submission,
     User,
 )
+from annotation.models.identities import IdentityUnreadable, is_lost
 from annotation.projects.services.audit import audit_record
 from annotation.rating.pseudonyms import LETTERS, MADE_HERE
 from annotation.records.selectors.held import messages_naming
-from annotation.records.selectors.reading import long_ids, readable_ids, words_pattern
+from annotation.records.selectors.reading import long_ids, words_pattern
 from annotation.recruitment.services.forgetting import forget
 
 ERASED = "[erased]"
@@ -57,7 +59,7 @@ class Erasure:
 
 @transaction.atomic
 def rater_erase(*, rater: Rater, comments: bool = False, by: User | None = None) -> Erasure:
-    """Erase a rater's identity. Safe to run twice."""
+    """Erase a rater's identity. Safe to run twice. Refused while no key opens the ids to erase."""
     rater = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     old = rater.pseudonym
     ids = _external_ids(rater)
@@ -104,6 +106,16 @@ class _Scrub:
             text = self.ids.sub(ERASED, text)
         return self.words.sub(self.pseudonym, text) if self.words and of_rater else text
 
+    def message(self, data: Any) -> Any:
+        """Replace ids in a provider's message, also those that are numbers."""
+        if isinstance(data, int | float):
+            return ERASED if str(data) in self.listed else data
+        if isinstance(data, list):
+            return [self.message(entry) for entry in data]
+        if isinstance(data, dict):
+            return {self.data(key, of_rater=False): self.message(value) for key, value in data.items()}
+        return self.data(data, of_rater=False)
+
     def data(self, data: Any, *, of_rater: bool) -> Any:
         """Replace the name if it is a whole value, or a word in data about this rater."""
         if isinstance(data, str):
@@ -118,9 +130,16 @@ class _Scrub:
 
 
 def _external_ids(rater: Rater) -> list[str]:
-    """Return the rater's ids, longest first. User numbers are left out."""
+    """Return the rater's ids, longest first. User numbers are left out.
+
+    Refused if no key opens one of them, or a message in which they may be: they would stay in the log and in messages.
+    """
+    events = ProviderEvent.objects.filter(account__project=rater.project_id)
+    if any(is_lost(each.sealed_payload) or is_lost(each.sealed_error) for each in events.iterator(500)):
+        raise IdentityUnreadable
     identities = RaterIdentity.objects.filter(rater=rater).exclude(provider=RaterIdentity.ACCOUNT)
-    return long_ids({*readable_ids(identities), *readable_ids(rater.submissions.exclude(sealed=""))})
+    rows: Iterable[RaterIdentity | Submission] = (*identities, *rater.submissions.exclude(sealed=""))
+    return long_ids(row.external_id for row in rows)
 
 
 def _files(rater: Rater) -> tuple[str, ...]:
@@ -153,7 +172,7 @@ def _blank_comments(rater: Rater) -> Counter[int]:
 def _scrub_messages(rater: Rater, scrub: _Scrub) -> int:
     events = list(messages_naming(rater.project_id, scrub.listed))
     for event in events:
-        event.payload = scrub.data(event.payload, of_rater=False)
+        event.payload = scrub.message(event.payload)
         event.error = scrub.text(event.error, of_rater=False)
     ProviderEvent.objects.bulk_update(events, ["sealed_payload", "digests", "sealed_error"], batch_size=500)
     return len(events)

@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotation.core.access import get_in_project_or_404
+from annotation.core.errors import AnnotationError
 from annotation.core.views import MemberRequest, object_view, project_view
 from annotation.models import Project, Rater, Role
 from annotation.records.selectors.held import held_about, held_of
@@ -35,7 +36,11 @@ def _rater_or_404(project: Project, pk: int) -> Rater:
 @object_view(_rater_or_404, Role.OWNER)
 def rater_erase(request: MemberRequest, rater: Rater) -> HttpResponse:
     if request.method == "POST":
-        outcome = erase(rater=rater, comments=request.POST.get("comments") == "on", by=request.user)
+        try:
+            outcome = erase(rater=rater, comments=request.POST.get("comments") == "on", by=request.user)
+        except AnnotationError as error:
+            messages.error(request, f"{error.message} Nothing was erased.")
+            return redirect("annotation:rater-erase", request.project.slug, rater.pk)
         comments = f" and {outcome.comments:,} comments" if outcome.comments else ""
         messages.success(request, f"Erased: who the rater was{comments}. The ratings are as they were.")
         if outcome.files:

@@ -21,10 +21,12 @@ from annotation.core.markdown import markdown
 from annotation.core.parameters import whole_numbers
 from annotation.core.views import MemberRequest, object_view
 from annotation.models import Campaign, CampaignState, Project, Role
+from annotation.models.identities import IdentityUnreadable
 from annotation.quality.selectors.amendments import amendments
 from annotation.quality.services.amendments import chain_check
 from annotation.records.selectors.facts import Facts, campaign_facts
-from annotation.records.selectors.tables import TABLES, tables_of
+from annotation.records.selectors.reading import redaction_check
+from annotation.records.selectors.tables import AUDIT, TABLES, tables_of
 from annotation.records.services import datasheet as sheets
 from annotation.records.services.archive import TABLE_FORMATS, column_types, record_chunks, single_rows
 from annotation.records.services.heds import FORM_URL, REFERENCE
@@ -74,6 +76,16 @@ def _refusal(project: Project, campaign: Campaign, *tables: str) -> str:
     return PERSONAL_REFUSED if set(tables) & set(PERSONAL_TABLES) else ""
 
 
+def _unreadable(request: HttpRequest, campaign: Campaign) -> HttpResponse | None:
+    """Return the way back, with the reason, if ids of raters could not be replaced in the log."""
+    try:
+        redaction_check(campaign)
+    except IdentityUnreadable as error:
+        messages.error(request, f"{error.message} Until then no log is written: ids could not be replaced in it.")
+        return redirect("annotation:campaign-records", campaign.project.slug, campaign.pk)
+    return None
+
+
 def _personal(campaign: Campaign) -> tuple[str, ...]:
     """Return the tables of personal data that the campaign's record has rows of."""
     return PERSONAL_TABLES if campaign.questions else ()
@@ -111,6 +123,8 @@ def campaign_record_download(request: MemberRequest, campaign: Campaign) -> Http
     """Write the complete record while it is sent. ``?parquet=0`` leaves Parquet out."""
     if refusal := _refusal(request.project, campaign, *CHECK_TABLES, *_personal(campaign)):
         raise PermissionDenied(refusal)
+    if unreadable := _unreadable(request, campaign):
+        return unreadable
     formats = TABLE_FORMATS[:1] if request.GET.get("parquet") == "0" else TABLE_FORMATS
     chunks = record_chunks(campaign, formats=formats, documents=record_documents)
     return file_response(chunks, "application/zip", f"{request.project.slug}-campaign-{campaign.pk}-record.zip")
@@ -126,6 +140,8 @@ def campaign_record_table(request: MemberRequest, campaign: Campaign, name: str,
     if refusal := _refusal(request.project, campaign, name):
         raise PermissionDenied(refusal)
     table = TABLES[name]
+    if table is AUDIT and (unreadable := _unreadable(request, campaign)):
+        return unreadable
     return table_response(
         format=file_format,
         filename=f"{request.project.slug}-campaign-{campaign.pk}-{name}",

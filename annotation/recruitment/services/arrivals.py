@@ -133,6 +133,12 @@ def has_unreadable(recruitment: Recruitment) -> bool:
     return identities.exists() or recruitment.submissions.filter(of_unknown_key()).exists()
 
 
+def unreadable_check(recruitment: Recruitment) -> None:
+    """Refuse to read a study of which some submissions, or their raters, could not be found again."""
+    if has_unreadable(recruitment):
+        raise IdentityUnreadable
+
+
 def turn_of_ids(recruitment: Recruitment, *ids: str) -> None:
     """Wait until no one else stores these ids, to the end of the transaction.
 
@@ -147,10 +153,12 @@ def turn_of_ids(recruitment: Recruitment, *ids: str) -> None:
 
 def identity_renew(row: RaterIdentity | Submission) -> None:
     """Encrypt a row under the present key if it was found under a former one."""
+    before = row.sealed
     if not row.reseal():
         return
+    values = {name: getattr(row, name) for name in row.SEALED}
     with suppress(IntegrityError), transaction.atomic():  # another row of the same person has the present key already
-        row.save(update_fields=row.SEALED)
+        type(row)._default_manager.filter(pk=row.pk, sealed=before).update(**values)  # unless it was just erased
 
 
 def _known_rater(recruitment: Recruitment, arrival: Arrival) -> Rater | None:
@@ -243,13 +251,14 @@ def _submission(recruitment: Recruitment, rater: Rater, arrival: Arrival) -> Sub
 
 
 def submission_of(recruitment: Recruitment, external_id: str, values: Mapping[str, Any]) -> tuple[Submission, bool]:
-    """Return the submission with this id, locked, and whether it was created, with these values."""
+    """Return the submission with this id, locked, and whether it was created, with these values.
+
+    Call it where ``has_unreadable`` was asked: it may be one of those that cannot be read.
+    """
     submissions = recruitment.submissions.select_for_update().order_by("pk")
     known = submissions.filter(digest__in=digests_of(external_id))
     submission = known.first()
     if submission is None:
-        if has_unreadable(recruitment):  # it may be one of them
-            raise IdentityUnreadable
         turn_of_ids(recruitment, external_id)
         submission = known.first()
     if submission is None:

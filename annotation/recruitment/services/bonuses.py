@@ -141,9 +141,11 @@ def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None
     if recruitment.account is None:
         raise AnnotationError("This study was created by hand: pay bonuses on the provider's pages.")
     resumes = PROVIDERS[recruitment.provider].bonuses_resume
-    batch = _move(recruitment, batch_id, ("prepared", "unknown") if resumes else ("prepared",), "paying", by)
+    accepted = ("prepared", "unknown") if resumes else ("prepared",)
+    before = Batch.of(_stored(Recruitment.objects.get(pk=recruitment.pk).options, batch_id, accepted))
+    payments = tuple(_payments(recruitment, dict(before.payments), before.reason, batch_id))  # or it stays as it is
+    batch = _move(recruitment, batch_id, accepted, "paying", by)
     try:
-        payments = tuple(_payments(recruitment, dict(batch.payments), batch.reason, batch_id))
         with client_of(recruitment.account, patient=False) as client:
             client.bonus_pay(
                 BonusBatch(
@@ -162,7 +164,7 @@ def bonus_pay(*, recruitment: Recruitment, batch_id: str, by: User | None = None
         _move(recruitment, batch_id, ("paying",), "prepared" if certain else "unknown", by, message=error.message)
         raise
     except AnnotationError:
-        _move(recruitment, batch_id, ("paying",), "prepared", by)
+        _move(recruitment, batch_id, ("paying",), before.state, by)
         raise
     return _move(recruitment, batch_id, ("paying",), "paid", by)
 
@@ -198,6 +200,16 @@ def _payments(recruitment: Recruitment, amounts: Mapping[int, Decimal], reason: 
     return payments
 
 
+def _stored(options: Mapping[str, Any], batch_id: str, accepted: Sequence[str]) -> dict[str, Any]:
+    """Return the batch within the options; refuse one in another state."""
+    stored: dict[str, Any] | None = next((each for each in options.get("bonuses", []) if each["id"] == batch_id), None)
+    if stored is None:
+        raise AnnotationError("There is no such batch of bonuses.")
+    if stored["state"] not in accepted:
+        raise AnnotationError(f"The batch is {stored['state']}; accepted: {' or '.join(accepted)}.")
+    return stored
+
+
 @transaction.atomic
 def _move(
     recruitment: Recruitment,
@@ -210,15 +222,10 @@ def _move(
 ) -> Batch:
     """Compare and swap a batch's state; once it is paid, add the bonuses to the submissions."""
     fresh = locked(recruitment)
-    batches = [dict(each) for each in fresh.options.get("bonuses", [])]
-    stored = next((each for each in batches if each["id"] == batch_id), None)
-    if stored is None:
-        raise AnnotationError("There is no such batch of bonuses.")
-    if stored["state"] not in accepted:
-        raise AnnotationError(f"The batch is {stored['state']}; accepted: {' or '.join(accepted)}.")
+    stored = _stored(fresh.options, batch_id, accepted)
     sealed = seal(text=message[:300]) if message else ""
     stored |= {"state": to, "sealed": sealed, "at": timezone.now().isoformat(timespec="seconds")}
-    options_change(fresh, bonuses=batches)
+    options_change(fresh, bonuses=fresh.options["bonuses"])
     if to == "paid":
         for pk, value in stored["payments"]:
             submissions = Submission.objects.filter(pk=pk, recruitment=fresh)

@@ -14,6 +14,7 @@ from annotation.models.identities import IdentityUnreadable
 from annotation.recruitment.providers.base import Provider
 from annotation.recruitment.providers.errors import NotFound, ProviderError
 from annotation.recruitment.services.accounts import WEBHOOK_SECRET, client_of, provider_of, secrets_of
+from annotation.recruitment.services.arrivals import unreadable_check
 from annotation.recruitment.services.refreshing import study_apply, submission_apply
 
 LATE = timedelta(minutes=1)  # after this time the task was lost or failed
@@ -46,11 +47,9 @@ def event_handle(*, event_id: int) -> bool:
                 _read(client, event)
         except NotFound as error:
             message = error.message
-        except ProviderError as error:
+        except (ProviderError, IdentityUnreadable) as error:  # it is tried again
             _record_error(event, error.message)
             return False
-        except IdentityUnreadable as error:
-            message = error.message
         else:
             message = ""
         _record_error(event, message, handled_at=Now())
@@ -59,7 +58,7 @@ def event_handle(*, event_id: int) -> bool:
 
 def _record_error(event: ProviderEvent, message: str, **more: Any) -> None:
     event.error = message
-    ProviderEvent.objects.filter(pk=event.pk).update(sealed_error=event.sealed_error, **more)
+    ProviderEvent.objects.filter(pk=event.pk).update(sealed_error=event.sealed_error, digests=event.digests, **more)
 
 
 def events_due() -> list[int]:
@@ -76,6 +75,7 @@ def _read(client: Provider, event: ProviderEvent) -> None:
         reported = client.submission(resource)
         recruitment = recruitments.filter(external_id=reported.study).first()
         if recruitment is not None:  # else the study was not created here
+            unreadable_check(recruitment)
             submission_apply(recruitment=recruitment, reported=reported)
     elif event.kind.startswith("study."):
         recruitment = recruitments.filter(external_id=resource).first()

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Case, When
 from django.db.models.functions import Now
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -27,10 +28,10 @@ from annotation.quality.services.decisions import rater_exclude, rater_leaves
 from annotation.recruitment.providers import base
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.arrivals import has_unreadable, identities_of, submission_of
+from annotation.recruitment.services.arrivals import identities_of, submission_of, unreadable_check
 from annotation.recruitment.services.budget import money_check
 from annotation.recruitment.services.changes import locked, options_change
-from annotation.recruitment.services.forgetting import is_forgotten
+from annotation.recruitment.services.forgetting import is_forgotten, marks_are_read
 from annotation.recruitment.services.terms import terms_of
 
 REFRESH_PERIOD = timedelta(days=40)  # of a completed study with open submissions; providers decide within 30
@@ -46,8 +47,7 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
         return 0
     began = timezone.now()
     try:
-        if has_unreadable(recruitment):  # each of these submissions would be stored a second time
-            raise IdentityUnreadable
+        unreadable_check(recruitment)
         with client_of(account, patient=patient) as client:
             study = client.study_fetch(recruitment.external_id)
             submissions = list(client.submissions(study.id))
@@ -59,6 +59,7 @@ def recruitment_refresh(*, recruitment: Recruitment, patient: bool = True) -> in
     if lists_all:
         _mark_unknown(recruitment, {each.id for each in submissions}, began)
     study_apply(recruitment=recruitment, study=study)
+    marks_are_read(recruitment)
     options_change(recruitment, trouble=None)
     Recruitment.objects.filter(pk=recruitment.pk).update(refreshed_at=began)
     return changed
@@ -84,7 +85,10 @@ def study_apply(*, recruitment: Recruitment, study: base.Study) -> None:
 
 @transaction.atomic
 def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> bool:
-    """Store the provider's state of a submission. If it was returned, release its slots by the return policy."""
+    """Store the provider's state of a submission. If it was returned, release its slots by the return policy.
+
+    Call it where ``unreadable_check`` was called: else one that cannot be read would be stored a second time.
+    """
     if is_forgotten(recruitment, reported.id):
         return False
     new = {"rater": _known_rater(recruitment, reported), "started_at": reported.started_at}
@@ -100,6 +104,8 @@ def submission_apply(*, recruitment: Recruitment, reported: base.Submission) -> 
     }
     if not created and all(getattr(submission, name) == value for name, value in values.items()):
         return False
+    if values["paid"] is not None and submission.paid is None:
+        values |= _paid_before(submission, values["started_at"], after)
     Submission.objects.filter(pk=submission.pk).update(**values, updated_at=Now())
     if values["paid"] != submission.paid:
         money_check(recruitment)
@@ -127,6 +133,24 @@ def _paid(recruitment: Recruitment, submission: Submission, status: Status) -> A
     if status == Status.APPROVED:
         return terms.reward
     return next((code.reward for code in terms.codes if code.reward is not None), None)
+
+
+def _paid_before(submission: Submission, started_at: datetime | None, status: Status) -> dict[str, Any]:
+    """Return what was paid for a submission whose id was lost, and take it from there: it is paid once.
+
+    Which of them it was is not known, as the provider names it as a new one: the one that began at the same time, else
+    any. The sums are the same.
+    """
+    lost = Submission.objects.select_for_update().filter(
+        recruitment=submission.recruitment_id, digest__startswith=Submission.LOST_PREFIX, status=status
+    )
+    same_time = Case(When(started_at=started_at, then=0), default=1)
+    before = lost.exclude(paid=None).order_by(same_time, "pk").first()
+    if before is None:
+        return {}
+    Submission.objects.filter(pk=before.pk).update(paid=None, bonus=None)
+    bonuses = [each for each in (before.bonus, submission.bonus) if each is not None]
+    return {"paid": before.paid, "bonus": sum(bonuses) if bonuses else None}
 
 
 def _note(submission: Submission, reported: base.Submission) -> str:

@@ -9,12 +9,11 @@ from django.template.defaultfilters import pluralize
 from annotation.core.errors import AnnotationError
 from annotation.models import Recruitment, Submission, User
 from annotation.models import SubmissionStatus as Status
-from annotation.models.identities import IdentityUnreadable
 from annotation.projects.services.audit import audit_record
 from annotation.recruitment.providers.base import Provider, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
 from annotation.recruitment.services.accounts import client_of
-from annotation.recruitment.services.arrivals import has_unreadable
+from annotation.recruitment.services.arrivals import unreadable_check
 from annotation.recruitment.services.refreshing import error_record, recruitment_refresh
 from annotation.recruitment.services.terms import terms_of
 
@@ -100,8 +99,7 @@ def _decide(
     if not due:
         problem = "none of them awaits a decision" if submissions else "none was chosen"
         raise AnnotationError(f"Nothing was done: {problem}.")
-    if has_unreadable(recruitment):  # what comes of it could not be read back
-        raise IdentityUnreadable
+    unreadable_check(recruitment)  # else what comes of it could not be read back
     ids = [each.external_id for each in due]
     failure: ProviderError | None = None
     with client_of(recruitment.account, patient=patient) as client:

@@ -14,6 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from psycopg.sql import SQL, Identifier
 from pytest_django import Settings
@@ -27,9 +28,12 @@ from annotation.models import (
     User,
 )
 from annotation.models.identities import UNREADABLE, IdentityUnreadable, is_current
+from annotation.records.selectors.held import messages_naming
+from annotation.records.selectors.payment import payment
 from annotation.records.services.erasure import rater_erase
 from annotation.recruitment.providers.base import Completion, Outcome, RejectionReason
 from annotation.recruitment.providers.errors import ProviderError
+from annotation.recruitment.selectors import spent
 from annotation.recruitment.services import accounts, arrivals, bonuses, endings, events, refreshing, reviewing
 from annotation.recruitment.services.accounts import secrets_of
 from annotation.recruitment.services.arrivals import ArrivalPostponed
@@ -200,10 +204,16 @@ def test_what_was_erased_under_a_former_key_does_not_come_back(
     submission = prolific_comes(study, fake_prolific, PERSON)
     rater_erase(rater=Rater.objects.get())
     study.refresh_from_db()
+    study.options["erased"].append("f" * 32)  # an older one, which the provider lists no more
+    study.save()
     former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
     settings.SECRET_KEY_FALLBACKS = [former]
+    out = io.StringIO()
+    with pytest.raises(CommandError, match="Found 1 studies whose erased submissions"):
+        call_command("rotate_secret_key", stdout=out)
+    assert "“First wave” of “" in out.getvalue()
     assert refreshing.recruitment_refresh(recruitment=study) == 0
-    call_command("rotate_secret_key", stdout=io.StringIO())
+    call_command("rotate_secret_key", stdout=out)
     settings.SECRET_KEY_FALLBACKS = []  # its mark was renewed when the study was read
     study.refresh_from_db()
     assert refreshing.recruitment_refresh(recruitment=study) == 0
@@ -236,8 +246,26 @@ def test_without_the_key_pages_say_why_and_nothing_is_stored_twice(
         content = b"".join(answer) if answer.streaming else answer.content
         assert UNREADABLE in content.decode() or "bonuses" in address
     assert Submission.objects.count() == 1
+    records = args[:2]
+    for name, more in (("campaign-record-download", []), ("campaign-record-table", ["audit", "jsonl"])):
+        answer = client.get(reverse(f"annotation:{name}", args=[*records, *more]), follow=True)
+        assert answer.redirect_chain[-1][0] == reverse("annotation:campaign-records", args=records)
+        assert UNREADABLE in answer.content.decode()
+    study.campaign.project.memberships.filter(user=manager).update(role="owner")
+    erase = reverse("annotation:rater-erase", args=[args[0], submission.rater_id])
+    assert "Nothing was erased." in client.post(erase, follow=True).content.decode()
+    assert RaterIdentity.objects.exists()
     settings.SECRET_KEY_FALLBACKS = [former]
     assert arrivals.arrival_admit(recruitment=study, arrival=arrival).submission == submission
+    assert client.get(reverse("annotation:campaign-record-table", args=[*records, "audit", "jsonl"])).streaming
+    settings.SECRET_KEY_FALLBACKS = []
+    RaterIdentity.objects.all().delete()
+    Submission.objects.all().delete()
+    assert study.account is not None
+    ProviderEvent.objects.create(account=study.account, event_id="e", kind="x", payload={"a": 1})
+    settings.SECRET_KEY = former
+    with pytest.raises(IdentityUnreadable):  # the id may be in a message that no key opens
+        rater_erase(rater=Rater.objects.get())
 
 
 def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_waits(
@@ -250,18 +278,36 @@ def test_without_the_key_a_worker_still_gets_to_the_last_page_and_a_message_wait
     _, url = fake_mturk.worker_accepts(hit.external_id, "A1WORKER")
     submission = arrivals.arrival_admit(recruitment=hit, arrival=arrival_of(hit, url)).submission
     assert study.account is not None
-    message = ProviderEvent.objects.create(account=study.account, event_id="e", kind="submission.x", payload={"a": 1})
+    stay = prolific_comes(study, fake_prolific)
+    Submission.objects.filter(pk=submission.pk).update(status="awaiting")
+    bonuses.bonus_prepare(recruitment=hit, amounts={submission.pk: Decimal("0.50")}, reason="Thanks")
+    hit.refresh_from_db()
+    (unknown,) = hit.options["bonuses"]
+    unknown["state"] = "unknown"  # some of them may have been paid
+    hit.save()
+    fake_prolific.participant_returns(stay.external_id)
+    payload = {"resource_id": stay.external_id}
+    message = ProviderEvent.objects.create(account=study.account, event_id="e", kind="submission.x", payload=payload)
     former, settings.SECRET_KEY = settings.SECRET_KEY, OTHER
     accounts.account_update(
         account=study.account, name="Lab", values=fake_prolific.values, endpoint=fake_prolific.base_url
     )
 
     assert endings.submission_end(submission=submission, outcome=Outcome.COMPLETED) == Completion()
-    assert events.event_handle(event_id=message.pk)
+    with pytest.raises(IdentityUnreadable):
+        bonuses.bonus_pay(recruitment=hit, batch_id=unknown["id"])
+    hit.refresh_from_db()
+    assert hit.options["bonuses"] == [unknown]
+    assert not events.event_handle(event_id=message.pk)
 
     message.refresh_from_db()
     assert UNREADABLE in message.error
+    assert message.handled_at is None
     settings.SECRET_KEY_FALLBACKS = [former]
+    assert events.event_handle(event_id=message.pk)
+    message.refresh_from_db()
+    stay.refresh_from_db()
+    assert (message.error, stay.status) == ("", "returned")
     completion = endings.submission_end(submission=submission, outcome=Outcome.COMPLETED)
     assert completion.fields["assignmentId"] == submission.external_id
 
@@ -285,9 +331,9 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens_or_is_there
     with pytest.raises(CommandError, match="Found 1 rater identities that no key opens"):
         call_command("rotate_secret_key", stdout=out)
 
-    assert f"submission {submission.pk} has a twin under the present key" in out.getvalue()
+    assert f"submission {submission.pk}: the person came twice while the key changed" in out.getvalue()
     settings.SECRET_KEY_FALLBACKS = [former, "a lost key" * 5]  # it was found again
-    with pytest.raises(CommandError, match="Found 1 rows with a twin"):
+    with pytest.raises(CommandError, match="Found 1 rows of people who have another"):
         call_command("rotate_secret_key", stdout=out)
     settings.SECRET_KEY_FALLBACKS = []
     for row in (*RaterIdentity.objects.all(), ProviderEvent.objects.get(), twin):
@@ -298,12 +344,110 @@ def test_the_command_encrypts_all_again_and_counts_what_no_key_opens_or_is_there
 
     refreshing.error_record(study, ProviderError(f"Nothing about {PERSON}"))
     settings.SECRET_KEY = "none of these keys is known any more" * 2
-    with pytest.raises(CommandError, match="Found 1 provider accounts that no key opens"):
+    Submission.objects.update(note="Code entered: “A”; none was given.", submit_to="https://example.org")
+    stored = list(RaterIdentity.objects.values())
+    with pytest.raises(CommandError, match="Nothing was erased"):
         call_command("rotate_secret_key", "--forget-unreadable", stdout=out)
+    assert "2  rater identities to erase" in out.getvalue()
+    assert list(RaterIdentity.objects.values()) == stored
 
-    assert "2  identities erased" in out.getvalue()
-    assert [each.external_id for each in Submission.objects.order_by("pk")] == [
-        f"erased-{pk}" for pk in sorted(Submission.objects.values_list("pk", flat=True))
+    call_command("rotate_secret_key", "--forget-unreadable", "--yes", stdout=out)
+
+    assert "2  rater identities erased" in out.getvalue()
+    assert "1 provider accounts no key opens: to be entered again." in out.getvalue()
+    assert [(each.external_id, each.note, each.submit_to) for each in Submission.objects.order_by("pk")] == [
+        (f"lost-{pk}", "", "") for pk in sorted(Submission.objects.values_list("pk", flat=True))
     ]
     assert (RaterIdentity.objects.count(), ProviderEvent.objects.get().payload) == (0, {})
     assert (refreshing.trouble_of(Recruitment.objects.get()) or {})["message"] == ""
+
+
+def test_what_was_paid_is_counted_once_when_a_submission_comes_back_whose_id_was_lost(
+    study: Recruitment, fake_prolific: FakeProlific, settings: Settings
+) -> None:
+    stays = [prolific_comes(study, fake_prolific) for _ in range(2)]
+    for stay in stays:
+        fake_prolific.participant_completes(stay.external_id, "X")
+    refreshing.recruitment_refresh(recruitment=study)
+    reviewing.submissions_approve(recruitment=study, submissions=stays)
+    assert bonus(study, stays[0]).state == "paid"
+    before = spent(study)
+    settings.SECRET_KEY = OTHER
+    call_command("rotate_secret_key", "--forget-unreadable", "--yes", stdout=io.StringIO())
+    assert study.account is not None
+    accounts.account_update(
+        account=study.account, name="Lab", values=fake_prolific.values, endpoint=fake_prolific.base_url
+    )
+    study = Recruitment.objects.get(pk=study.pk)
+    assert spent(study) == before
+
+    assert refreshing.recruitment_refresh(recruitment=study) == 2
+    assert refreshing.recruitment_refresh(recruitment=study) == 0
+
+    assert spent(study) == before
+    assert Submission.objects.exclude(sealed="").filter(paid=before[0] / 2).count() == 2
+    paid = payment(study.campaign)
+    assert paid is not None
+    assert (paid.raters, paid.total) == (2, float(sum(before)))
+    # One who comes later is paid for as always.
+    late = prolific_comes(study, fake_prolific)
+    fake_prolific.participant_completes(late.external_id, "X")
+    refreshing.recruitment_refresh(recruitment=study)
+    reviewing.submissions_approve(recruitment=study, submissions=[late])
+    assert spent(study) == (before[0] * 3 / 2, before[1])
+
+
+def test_a_message_is_found_by_an_id_in_it_however_it_is_written(study: Recruitment) -> None:
+    assert study.account is not None
+    campaign = study.campaign
+    rater = Rater.objects.create(project=campaign.project, pseudonym="rater-1")
+    one, two, three = "ab-12-cd", "60bf9310", "12345678"
+    RaterIdentity.objects.create(rater=rater, project=campaign.project, provider="prolific", external_id=one)
+    for each in (two, three):
+        Submission.objects.create(recruitment=study, rater=rater, external_id=each)
+    contents: list[tuple[object, str]] = [
+        ({"text": f"About {one}."}, ""),
+        ({"text": f"See x-{'a-' * 9}{one}-y or https://example.org/{two}-z"}, ""),
+        ({"number": [int(three)]}, ""),
+        ({}, f"No submission {two}, {one}."),
+    ]
+    for number, (payload, error) in enumerate(contents):
+        event = ProviderEvent.objects.create(account=study.account, event_id=str(number), kind="x", payload=payload)
+        event.error = error
+        event.save()
+    ProviderEvent.objects.create(account=study.account, event_id="other", kind="x", payload={"n": 7, "text": "cd-ab"})
+
+    assert rater_erase(rater=rater).messages == 4
+
+    left = [(event.payload, event.error) for event in ProviderEvent.objects.order_by("pk")]
+    assert left == [
+        ({"text": "About [erased]."}, ""),
+        ({"text": f"See x-{'a-' * 9}[erased]-y or https://example.org/[erased]-z"}, ""),
+        ({"number": ["[erased]"]}, ""),
+        ({}, "No submission [erased], [erased]."),
+        ({"n": 7, "text": "cd-ab"}, ""),
+    ]
+    assert not messages_naming(campaign.project_id, [one, two, three]).exists()
+
+
+def test_keys_of_stored_rows_are_looked_up_once_for_all_submissions_of_a_study(
+    study: Recruitment, fake_prolific: FakeProlific
+) -> None:
+    for _ in range(3):
+        fake_prolific.participant_enters(study.external_id)
+    with CaptureQueriesContext(connection) as queries:
+        assert refreshing.recruitment_refresh(recruitment=study) == 3
+    assert sum('digest"::text LIKE' in each["sql"] and "submission" in each["sql"] for each in queries) == 1
+
+
+def test_a_row_that_is_erased_while_it_is_encrypted_again_stays_erased(
+    study: Recruitment, fake_prolific: FakeProlific, settings: Settings
+) -> None:
+    submission = prolific_comes(study, fake_prolific)
+    identity = RaterIdentity.objects.get()
+    rater_erase(rater=identity.rater)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OTHER, [settings.SECRET_KEY]
+    for row in (identity, submission):
+        arrivals.identity_renew(row)
+    assert not RaterIdentity.objects.exists()
+    assert Submission.objects.get().external_id == f"erased-{submission.pk}"
