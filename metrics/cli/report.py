@@ -129,7 +129,7 @@ def _print_notes(inputs: Inputs, labels: Sequence[str], tested: Sequence[Sequenc
         for name, each in zip(inputs.names, systems, strict=True):
             if each.agrees and design.test:
                 line(f"{label}, {name}: as {inputs.names[0]} on every segment; sacrebleu's p-value says nothing here")
-    for written in explained(design, inputs.names[0]):
+    for written in explained(design, inputs.names[0], inputs.n_segments):
         line(written)
 
 

@@ -21,7 +21,7 @@ from metrics.scoring.paired_tests import (
     resampled_scores,
     systems_agree,
 )
-from metrics.scoring.resampling import REPEATED, SEED, Interval, percentile_interval
+from metrics.scoring.resampling import FEW_SEGMENTS, REPEATED, SEED, Interval, percentile_interval
 
 BOOTSTRAP, RANDOMIZATION = "paired-bs", "paired-ar"
 NAMES = {BOOTSTRAP: "paired bootstrap test", RANDOMIZATION: "paired approximate randomization test"}
@@ -172,7 +172,7 @@ def _reason(interval: Interval | None, p_value: float | None) -> str:
     return ""
 
 
-def explained(design: Design, baseline: str) -> list[str]:
+def explained(design: Design, baseline: str, n_segments: int) -> list[str]:
     """Return lines that say how to read the numbers."""
     lines = []
     if design.resamples:
@@ -183,4 +183,6 @@ def explained(design: Design, baseline: str) -> list[str]:
     if design.test:
         draws = f"{design.resamples:,} resamples" if design.test == BOOTSTRAP else f"{design.trials:,} trials"
         lines.append(f"p: {NAMES[design.test]} against {baseline}, {draws}, seed {design.seed}; * below {LEVEL}.")
+        if design.test == BOOTSTRAP and n_segments < FEW_SEGMENTS:
+            lines.append(f"Only {n_segments:,} segments: so few understate how scores spread, and p is too small.")
     return lines

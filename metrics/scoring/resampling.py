@@ -21,6 +21,7 @@ from metrics.scoring.arrays import Floats, Ints
 BLOCK = 1000
 REPLICATES = 1000
 SEED = 12345  # as sacrebleu's
+FEW_SEGMENTS = 50  # p where the 95% interval ends at 0 is 0.058 with so many, and more with fewer
 AT_ONCE = 100  # replicates drawn together: they fit into the processor's cache
 
 REPEATED = "a resample repeats segments, and what is repeated is not distinct"

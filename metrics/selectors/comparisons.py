@@ -18,11 +18,11 @@ from metrics.scoring.comparisons import (
     compare_systems,
     place_ranges,
 )
+from metrics.scoring.resampling import FEW_SEGMENTS
 from metrics.selectors.arrays import iter_shards, run_arrays, run_replicates
 from metrics.selectors.runs import is_higher_better, run_metric
 
 MOST_IN_MATRIX = 14
-FEW_ITEMS = 50  # p where the 95% interval ends at 0 is 0.058 with so many, and more with fewer
 CACHE_SECONDS = 24 * 3600
 
 
@@ -49,7 +49,7 @@ class Pair:
     @property
     def has_few_items(self) -> bool:
         """Return whether Student's t makes p visibly larger than the range suggests."""
-        return self.n_items < FEW_ITEMS
+        return self.n_items < FEW_SEGMENTS
 
     @property
     def scores(self) -> tuple[SystemScore, SystemScore]:

@@ -14,6 +14,7 @@ import pytest
 
 from metrics.cli import scoring
 from metrics.cli.main import main
+from metrics.cli.significance import Design, explained
 from metrics.scoring import paired_tests
 from metrics.scoring.aggregates import MeanAggregate
 from metrics.scoring.paired_tests import randomization_p, resampled_scores
@@ -136,6 +137,14 @@ def test_a_table_shows_intervals_and_p_values(files: Path, capsys: pytest.Captur
         table
     )
     assert table[-1] == "p: paired bootstrap test against TeamA, 1,000 resamples, seed 12345; * below 0.05."
+
+
+@pytest.mark.parametrize(
+    ("test", "n_segments", "warned"), [("paired-bs", 49, 1), ("paired-bs", 50, 0), ("paired-ar", 3, 0)]
+)
+def test_a_bootstrap_of_few_segments_comes_with_a_warning(test: str, n_segments: int, warned: int) -> None:
+    lines = explained(Design(test, trials=1000, resamples=0, seed=1), "TeamA", n_segments)
+    assert sum("segments: so few understate" in line for line in lines) == warned
 
 
 def test_files_of_rows_hold_what_json_holds(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
