@@ -17,9 +17,8 @@ from annotation.recruitment.services import accounts
 
 BATCH = 500
 GIVEN_HERE = ("account", "aggregate")
-ENTERED = re.compile(
-    "(?<=^Code entered: “).*(?=”; )", re.DOTALL
-)  # in notes, the first characters of what a person typed
+# In notes: the first characters of what a person typed.
+ENTERED = re.compile("(?<=^Code entered: “).*(?=”; )", re.DOTALL)
 CUT, SHORTEST = 40, 6
 SAME_KEY = "Run migrate with the SECRET_KEY that web has (of a generated one: with the ASSAY_DATA_DIR of web). "
 
@@ -44,7 +43,10 @@ def finish(apps: Any, schema_editor: Any) -> None:
 
 def key_check(apps: Any) -> None:
     """Refuse a key that web may not have: what is encrypted under it could never be read again."""
-    model: Callable[[str], Any] = lambda name: apps.get_model("annotation", name).objects  # noqa: E731
+
+    def model(name: str) -> Any:
+        return apps.get_model("annotation", name).objects
+
     from_elsewhere = model("RaterIdentity").exclude(provider__in=GIVEN_HERE)
     submissions = model("Submission").all()
     if not (from_elsewhere.exists() or submissions.exists() or model("ProviderEvent").exists()):
