@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from annotation.models import System
-from metrics.models import ScoreRun
+from metrics.models import ScoreRun, ScoreShard
 from metrics.scoring.registry import METRICS
 from metrics.services.runs import score_run_create, score_run_execute
+from metrics.services.shards import LAST_POSITION
 from metrics.subsets import Subset
 from tests.metrics.world import World
 
@@ -34,6 +35,14 @@ def waiting_run(
         **source,
     )
     return run
+
+
+def cut_by_item(run: ScoreRun, n_items: int) -> None:
+    """Give a run a shard for each item, so that there is time to disturb it."""
+    stops = [*range(1, n_items), LAST_POSITION]
+    ScoreShard.objects.bulk_create(
+        ScoreShard(run=run, number=number, start=number, stop=stop) for number, stop in enumerate(stops)
+    )
 
 
 def finished_run(

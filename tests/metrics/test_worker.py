@@ -4,11 +4,10 @@ import pytest
 
 from annotation.models import JobState, Project
 from metrics import tasks
-from metrics.models import ScoreRun, ScoreShard
+from metrics.models import ScoreRun
 from metrics.selectors.arrays import run_arrays
 from metrics.services.runs import score_run_execute
-from metrics.services.shards import LAST_POSITION
-from tests.metrics.runs import waiting_run
+from tests.metrics.runs import cut_by_item, waiting_run
 from tests.metrics.world import World, make_world
 from tests.worker import Worker, wait_until
 
@@ -29,11 +28,7 @@ def finished(run: ScoreRun) -> bool:
 
 def test_a_run_whose_worker_is_killed_goes_on_where_it_was(worker: Worker, world: World) -> None:
     run = waiting_run(world, "bleu", tokenize="whitespace")
-    # A shard for each item, so that there is time to be disturbed.
-    stops = [*range(1, N_ITEMS), LAST_POSITION]
-    ScoreShard.objects.bulk_create(
-        ScoreShard(run=run, number=number, start=number, stop=stop) for number, stop in enumerate(stops)
-    )
+    cut_by_item(run, N_ITEMS)
     tasks.execute.delay(run.pk)
 
     def some_are_done() -> bool:

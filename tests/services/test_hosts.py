@@ -15,13 +15,12 @@ from correlations.models import Study
 from correlations.services.execution import study_execute
 from correlations.services.studies import study_create
 from metrics import tasks as score_tasks
-from metrics.models import ScoreRun, ScoreShard
+from metrics.models import ScoreRun
 from metrics.selectors.arrays import run_arrays
 from metrics.services.runs import score_run_execute
-from metrics.services.shards import LAST_POSITION
 from tests.annotation.mining.services.test_worker import N_SEEDS, many_items, many_triples
 from tests.annotation.worlds.mined import asked_run, indexed_corpus, seeds_dataset, triples_file
-from tests.metrics.runs import waiting_run
+from tests.metrics.runs import cut_by_item, waiting_run
 from tests.metrics.world import World, make_world
 from tests.services import servers
 from tests.services.hosts import Network, network
@@ -103,11 +102,7 @@ def test_a_mining_run_goes_on_when_the_host_that_holds_it_is_killed(
 def test_a_score_run_loses_nothing_when_a_host_that_helps_is_killed(site: Site, project: Project) -> None:
     world = make_world(project, n_items=N_ITEMS, n_raters=1)
     run = waiting_run(world, "bleu", tokenize="whitespace")
-    # A shard for each item, so that there is time to be disturbed.
-    stops = [*range(1, N_ITEMS), LAST_POSITION]
-    ScoreShard.objects.bulk_create(
-        ScoreShard(run=run, number=number, start=number, stop=stop) for number, stop in enumerate(stops)
-    )
+    cut_by_item(run, N_ITEMS)
     score_tasks.execute.delay(run.pk)
 
     def is_shared() -> bool:
